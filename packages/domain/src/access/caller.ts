@@ -1,0 +1,13 @@
+/** Who acts: a person, known by the API token they sent. */
+export type Caller = {
+  /** The person's id (UUID). */
+  user: string
+  /** Id of the token; absent where a program embeds the domain and vouches for the person itself. */
+  token?: number
+}
+
+/** The operator at the command line, who stands outside every organization. */
+export const OPERATOR = 'operator'
+
+/** Who is named as the author of a change. */
+export type Actor = Caller | typeof OPERATOR

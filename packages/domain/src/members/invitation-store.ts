@@ -1,0 +1,46 @@
+import type { InvitationMail } from './invitation-mailer.ts'
+
+export type NewInvitation = {
+  /** Id of the membership that the invitation belongs to; it ends with it. */
+  membership: number
+  /** The person who added the member (UUID). */
+  invited_by: string
+  /** The code itself, kept only while the mail is owed. */
+  code: string
+  code_hash: string
+  message_id: string
+  created_at: string
+  expires_at: string
+}
+
+/** An invitation whose mail this process has leased, with what the mail says as of now. */
+export type OwedMail = InvitationMail & {
+  id: number
+  /** Tries so far, this one included. */
+  attempts: number
+}
+
+/**
+ * Invitations and the mails owed for them: the two are one row, since each addition of a member sends one mail. An
+ * invitation whose membership or organization is removed is neither usable nor owed.
+ */
+export type InvitationStore = {
+  insert(invitation: NewInvitation): Promise<void>
+  /** The unused, unexpired invitation with this code. */
+  findUsable(codeHash: string, now: string): Promise<{ id: number; organization: number; user: string } | undefined>
+  /** Uses the invitation up; false if that happened before, so that of several at once one wins. */
+  use(id: number, at: string): Promise<boolean>
+  /**
+   * Leases up to `limit` owed mails that are due at `now` and not leased by somebody else, until `leaseUntil`. Counts
+   * the attempt.
+   */
+  leaseOwed(now: string, leaseUntil: string, limit: number): Promise<OwedMail[]>
+  /** The mail is out: forgets the code, so that only its hash is left. */
+  markSent(id: number, at: string): Promise<void>
+  /** The try failed: next one at `next`. */
+  postpone(id: number, next: string, error: string): Promise<void>
+  /** No further try: forgets the code. Returns the organization and person it was for. */
+  giveUp(id: number, at: string, error: string): Promise<{ organization: number; user: string } | undefined>
+  /** When the next owed mail is due, whoever leases it; undefined if none is owed. */
+  nextDue(): Promise<string | undefined>
+}

@@ -1,0 +1,74 @@
+import type { AssessmentStore } from './assessments/assessment-store.ts'
+import type { CloudDefenseStore } from './cloud-defenses/cloud-defense-store.ts'
+import type { EventBus, EventStore } from './events.ts'
+import type { InvitationStore } from './members/invitation-store.ts'
+import type { MemberStore } from './members/member-store.ts'
+import type { UserStore } from './members/user-store.ts'
+import type { NotificationStore } from './notifications/notification-store.ts'
+import type { OrganizationStore } from './organizations/organization-store.ts'
+import type { DocumentStore } from './security-frameworks/document-store.ts'
+import type { EvidenceFiles } from './security-frameworks/evidence-files.ts'
+import type { SecurityFrameworkStore } from './security-frameworks/security-framework-store.ts'
+import type { ThreatBlockerStore } from './threat-blockers/threat-blocker-store.ts'
+import type { TrafficStore } from './threat-blockers/traffic-store.ts'
+import type { TokenStore } from './tokens/token-store.ts'
+import type { VpnProfileStore } from './vpn-profiles/vpn-profile-store.ts'
+
+/** Everything that is remembered, one store a subject. */
+export type Stores = {
+  organizations: OrganizationStore
+  users: UserStore
+  members: MemberStore
+  invitations: InvitationStore
+  tokens: TokenStore
+  threatBlockers: ThreatBlockerStore
+  traffic: TrafficStore
+  cloudDefenses: CloudDefenseStore
+  vpnProfiles: VpnProfileStore
+  securityFrameworks: SecurityFrameworkStore
+  documents: DocumentStore
+  assessments: AssessmentStore
+  notifications: NotificationStore
+  events: EventStore
+}
+
+/** A running SHA-256. Text is hashed as UTF-8. */
+export type Sha256 = {
+  update(data: Uint8Array | string): void
+  /** 64 lower-case hexadecimal digits; ends the hash. */
+  digest(): string
+}
+
+/** A streaming reader of UTF-8; bytes that are none become U+FFFD. */
+export type Utf8Decoder = { decode(bytes: Uint8Array): string; end(): string }
+
+/** Time, identity and randomness, so that a test can fix them. */
+export type Surroundings = {
+  now(): Date
+  /** A random UUID, version 4. */
+  newUuid(): string
+  /** Bytes that nobody can guess. */
+  randomBytes(count: number): Uint8Array
+  newSha256(): Sha256
+  newUtf8Decoder(): Utf8Decoder
+}
+
+/**
+ * All that the use cases ask of the world. Each asks for `transact` or for named stores, never for both: a store from
+ * outside, used inside `transact`, escapes the transaction.
+ */
+export type Ports = Stores &
+  Surroundings & {
+    /**
+     * Runs `work` as one unit: all of its changes are kept once the promise resolves, none if it rejects. The stores it
+     * receives belong to the unit. After the commit its events go to `bus`. `work` may be run again when the store asks
+     * for it (a deadlock), so it changes nothing but stores.
+     */
+    transact<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>
+    /** The bytes of evidence documents, which are too large for a transaction. */
+    evidenceFiles: EvidenceFiles
+    bus: EventBus
+  }
+
+/** The part of the ports that a use case asks for. */
+export type Needs<Key extends keyof Ports> = Pick<Ports, Key>

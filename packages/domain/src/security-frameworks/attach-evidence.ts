@@ -1,0 +1,96 @@
+import type { Caller } from '../access/caller.ts'
+import { invalid } from '../errors.ts'
+import { record } from '../events.ts'
+import { parse } from '../parse.ts'
+import type { Needs } from '../ports.ts'
+import { evidenceStamp } from './evidence.ts'
+import type { StagedFile } from './evidence-files.ts'
+import { extensionOf, FileName } from './file-name.ts'
+import { type ControlPath, findControl } from './find-security-framework.ts'
+import { MAX_EVIDENCES } from './security-framework.ts'
+
+/** Bytes of a document, unless a server is told otherwise (decisions.md §2): 50 MiB. */
+export const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024
+
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&'()*+,./:=?@^-]*"))*$/
+
+export type EvidenceUpload = {
+  /** As sent by the client; made safe here. */
+  file_name: string
+  /** As sent by the client; what is no media type becomes `application/octet-stream`. */
+  content_type: string
+  content: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Attaches a document to a control: stores the bytes as they come, then appends an evidence entry that names them.
+ *
+ * @returns the safe file name, and the path under which a member can fetch the bytes.
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, or 10,000 evidences already), `too_large`.
+ */
+export async function attachEvidence(
+  ports: Needs<'transact' | 'evidenceFiles' | 'now' | 'newUuid'>,
+  caller: Caller,
+  path: ControlPath,
+  upload: EvidenceUpload,
+  limit = MAX_DOCUMENT_BYTES,
+): Promise<{ file_name: string; file_path: string }> {
+  const file_name = parse(FileName, upload.file_name)
+  await ports.transact((stores) => findControl(stores, caller, path, 'evidence.attach'))
+  const staged = await ports.evidenceFiles.stage(upload.content, limit)
+  try {
+    return await keep(ports, caller, path, { file_name, content_type: upload.content_type }, staged)
+  } catch (error) {
+    // What cannot be erased now is swept away later; the first error is the one to tell of.
+    await ports.evidenceFiles.discard(staged.file).catch(() => {})
+    throw error
+  }
+}
+
+async function keep(
+  ports: Needs<'transact' | 'now' | 'newUuid'>,
+  caller: Caller,
+  path: ControlPath,
+  { file_name, content_type }: { file_name: string; content_type: string },
+  staged: StagedFile,
+): Promise<{ file_name: string; file_path: string }> {
+  const name = `${ports.newUuid().replaceAll('-', '')}.${extensionOf(file_name) || 'bin'}`
+  const file_path = documentPath(path, name)
+  return ports.transact(async (stores) => {
+    const { organization, framework } = path
+    await stores.securityFrameworks.lock(organization, framework)
+    // Asked again: the control or the right may have gone while the file came in.
+    const control = await findControl(stores, caller, path, 'evidence.attach')
+    if (control.evidences.length >= MAX_EVIDENCES) {
+      throw invalid('evidences', `A control has at most ${MAX_EVIDENCES} evidences`)
+    }
+    await stores.documents.insert({
+      ...path,
+      ...staged,
+      name,
+      file_name,
+      content_type:
+        content_type.length <= 255 && MEDIA_TYPE.test(content_type) ? content_type : 'application/octet-stream',
+    })
+    const stamp = await evidenceStamp(ports, stores, caller)
+    const evidence = { files: [file_path], details: '', completed: 0, residual_risk: 0, ...stamp }
+    await stores.securityFrameworks.setEvidences(framework, path.control, [...control.evidences, evidence])
+    await record(ports, stores, caller, {
+      type: 'evidence.attached',
+      organization,
+      record: framework,
+      details: { control: path.control, file_name, file_path, sha256: staged.sha256 },
+    })
+    return { file_name, file_path }
+  })
+}
+
+/** Path of a document's bytes on the HTTP interface (decisions.md §4). */
+export function documentPath({ organization, framework, control }: ControlPath, name: string): string {
+  const place = `organizations/${organization}/security-frameworks/${framework}/documents/${encodeURIComponent(control)}`
+  return `/api/v1/documents/${place}/${name}`
+}
+
+/** Names a document. */
+export type DocumentRef = ControlPath & { name: string }

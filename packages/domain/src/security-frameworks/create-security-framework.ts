@@ -1,0 +1,36 @@
+import { authorize } from '../access/authorize.ts'
+import type { Caller } from '../access/caller.ts'
+import { record } from '../events.ts'
+import { parse } from '../parse.ts'
+import type { Needs } from '../ports.ts'
+import { evidenceStamp, mergeControls } from './evidence.ts'
+import { NewSecurityFramework, type SecurityFramework } from './security-framework.ts'
+
+/**
+ * Associates a security framework with an organization.
+ *
+ * @param input see `NewSecurityFramework`.
+ * @returns the stored association.
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths).
+ */
+export async function createSecurityFramework(
+  ports: Needs<'transact' | 'now'>,
+  caller: Caller,
+  organization: number,
+  input: unknown,
+): Promise<SecurityFramework> {
+  return ports.transact(async (stores) => {
+    await authorize(stores, caller, organization, 'security_framework.create')
+    const { title, security_frameworks: sent } = parse(NewSecurityFramework, input)
+    const stamp = await evidenceStamp(ports, stores, caller)
+    const framework = { title, security_frameworks: mergeControls([], sent, stamp) }
+    const id = await stores.securityFrameworks.insert({ ...framework, organization, created_at: stamp.datetime })
+    await record(ports, stores, caller, {
+      type: 'security_framework.created',
+      organization,
+      record: id,
+      details: { title, controls: sent.length },
+    })
+    return { id, ...framework }
+  })
+}

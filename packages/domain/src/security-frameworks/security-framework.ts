@@ -1,0 +1,149 @@
+import * as v from 'valibot'
+import { object } from '../parse.ts'
+import {
+  Count,
+  CronExpression,
+  FreeText,
+  Id,
+  JsonObject,
+  Label,
+  list,
+  Name,
+  ShortText,
+  Timestamp,
+  Weight,
+} from '../values.ts'
+
+/** Evidence entries of one control (decisions.md §2). */
+export const MAX_EVIDENCES = 10_000
+
+/**
+ * A path of an uploaded document. Longer than other texts, since a path of our own holds the control's id
+ * percent-encoded, up to 12 characters for each of its 64.
+ */
+const FilePath = v.pipe(
+  v.string(),
+  v.maxLength(2048),
+  v.check((value) => v.is(FreeText, value), 'Must be a path'),
+)
+
+/** Who submitted an evidence entry. */
+export const Submitter = object({ user_id: ShortText, user_email: ShortText })
+
+/** One piece of evidence: entries are a history, the newest last. */
+export const Evidence = object({
+  /** Paths of uploaded documents; a path opens nothing by itself, every download checks rights anew. */
+  files: v.array(v.string()),
+  details: v.string(),
+  datetime: Timestamp,
+  /** 0 is open, anything above is done. */
+  completed: Count,
+  /** From 0 up. */
+  residual_risk: Weight,
+  submitted_by: Submitter,
+})
+export type Evidence = v.InferOutput<typeof Evidence>
+
+/** Evidence as a client sends it: of `datetime` and `submitted_by` only what is stored already is taken (see `edit`). */
+export const SentEvidence = object({
+  files: v.optional(list(FilePath), []),
+  details: v.optional(FreeText, ''),
+  datetime: v.optional(Timestamp),
+  completed: v.optional(Count, 0),
+  residual_risk: v.optional(Weight, 0),
+  submitted_by: v.optional(Submitter),
+})
+export type SentEvidence = v.InferOutput<typeof SentEvidence>
+
+/** 1 to 64 printable characters, `/` included, but not `.` or `..`, which a path cannot carry. */
+export const ControlId = v.pipe(
+  v.string(),
+  v.check(
+    (value) =>
+      value !== '' &&
+      value.length <= 128 &&
+      [...value].length <= 64 &&
+      !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value),
+    'A control id has 1 to 64 printable characters',
+  ),
+  v.check((value) => value !== '.' && value !== '..', 'A control id is not . or ..'),
+)
+
+const EVIDENCE_TYPES = ['self', 'automated'] as const
+
+const entries = {
+  id: ControlId,
+  type: v.optional(Label, 'control'),
+  title: Name,
+  /** From 0 up; normalised where a score is computed. */
+  weight: v.optional(Weight, 0),
+  details: v.optional(JsonObject, {}),
+  /** When evidence is due, in UTC. */
+  frequency: v.optional(CronExpression, ''),
+  description: v.optional(FreeText, ''),
+  evidence_type: v.optional(v.picklist(EVIDENCE_TYPES), 'self'),
+}
+
+/** A control as a client sends it. Where `evidences` is left out, those of a control that is there already stay. */
+export const SentControl = object({
+  ...entries,
+  evidences: v.optional(
+    v.pipe(v.array(SentEvidence), v.maxLength(MAX_EVIDENCES, `A control has at most ${MAX_EVIDENCES} evidences`)),
+  ),
+})
+export type SentControl = v.InferOutput<typeof SentControl>
+
+/** A control of a security framework, with its evidence. */
+export const Control = object({
+  id: ControlId,
+  type: v.string(),
+  title: v.string(),
+  weight: Weight,
+  details: JsonObject,
+  evidences: v.array(Evidence),
+  frequency: v.string(),
+  description: v.string(),
+  evidence_type: v.picklist(EVIDENCE_TYPES),
+})
+export type Control = v.InferOutput<typeof Control>
+
+const SentControls = v.pipe(
+  list(SentControl),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const seen = new Set<string>()
+    for (const [index, control] of dataset.value.entries()) {
+      if (seen.has(control.id)) {
+        const input = dataset.value
+        addIssue({
+          message: 'Another control of this framework has the same id',
+          path: [
+            { type: 'array', origin: 'value', input, key: index, value: control },
+            { type: 'object', origin: 'value', input: control, key: 'id', value: control.id },
+          ],
+        })
+      }
+      seen.add(control.id)
+    }
+  }),
+)
+
+/** What it takes to associate a framework with an organization: a title. */
+export const NewSecurityFramework = object({
+  title: Name,
+  security_frameworks: v.optional(SentControls, []),
+})
+
+/** A partial edit: `title` and `security_frameworks` are replaced where they are named. */
+export const SecurityFrameworkEdit = object({
+  title: v.optional(Name),
+  security_frameworks: v.optional(SentControls),
+})
+
+/** A security framework that an organization must satisfy, with its controls. */
+export const SecurityFramework = object({
+  id: Id,
+  title: v.string(),
+  security_frameworks: v.array(Control),
+})
+export type SecurityFramework = v.InferOutput<typeof SecurityFramework>

@@ -1,0 +1,19 @@
+import * as v from 'valibot'
+import { OrganizationSummary } from '../organizations/organization.ts'
+import { object } from '../parse.ts'
+import { EmailAddress, Id, Timestamp, Uuid } from '../values.ts'
+
+/** What it takes to create a VPN profile; both are required. Several may have the same address. */
+export const NewVpnProfile = object({ organization: Id, email: EmailAddress })
+export type NewVpnProfile = v.InferOutput<typeof NewVpnProfile>
+
+/** A VPN profile. */
+export const VpnProfile = object({
+  id: Id,
+  organization: OrganizationSummary,
+  created_at: Timestamp,
+  /** The person who created it. */
+  user_id: Uuid,
+  email: v.string(),
+})
+export type VpnProfile = v.InferOutput<typeof VpnProfile>
