@@ -6,6 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+    // One PostgreSQL for the whole run, where the tests ask for one.
+    globalSetup: ['packages/adapters-sql/src/testing/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

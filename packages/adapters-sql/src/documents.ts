@@ -1,0 +1,40 @@
+import type { DocumentStore } from '@security-management/domain'
+import type { Kysely } from 'kysely'
+import { hot } from './hot.ts'
+import type { Schema } from './schema.ts'
+
+const find = hot((db, organization: number, framework: number, control: string, name: string) =>
+  db
+    .selectFrom('document')
+    .innerJoin('security_framework', 'security_framework.id', 'document.framework')
+    .innerJoin('organization', 'organization.id', 'document.organization')
+    .select([
+      'document.organization',
+      'document.framework',
+      'document.control',
+      'document.name',
+      'document.file_name',
+      'document.content_type',
+      'document.size',
+      'document.sha256',
+      'document.file',
+    ])
+    .where('document.name', '=', name)
+    .where('document.organization', '=', organization)
+    .where('document.framework', '=', framework)
+    .where('document.control', '=', control)
+    .where('security_framework.removed_at', 'is', null)
+    .where('organization.removed_at', 'is', null),
+)
+
+export function sqlDocuments(db: Kysely<Schema>): DocumentStore {
+  return {
+    async insert(document) {
+      await db.insertInto('document').values(document).execute()
+    },
+    async findActive({ organization, framework, control, name }) {
+      const [row] = await find(db, organization, framework, control, name)
+      return row
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { orderOf, type Page, type PageRequest } from '@security-management/domain'
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { kindOf } from './column-types.ts'
+import type { Schema } from './schema.ts'
+
+/** A JSON array of numbers, bound as one value, so that the SQL text does not depend on their number. */
+export function numbers(db: Kysely<Schema>, json: string): RawBuilder<number> {
+  return kindOf(db) === 'postgres'
+    ? sql`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`
+    : sql`(select value from json_each(${json}))`
+}
+
+/** A JSON array of texts, bound as one value. */
+export function texts(db: Kysely<Schema>, json: string): RawBuilder<string> {
+  return kindOf(db) === 'postgres'
+    ? sql`(select value collate "C" from json_array_elements_text(cast(${json} as json)))`
+    : sql`(select value from json_each(${json}))`
+}
+
+/** A JSON array of arrays, bound as one value, as rows: `item.value ->> 0` is the first field of each. */
+export function rows(db: Kysely<Schema>, json: string): RawBuilder<unknown> {
+  return kindOf(db) === 'postgres'
+    ? sql`json_array_elements(cast(${json} as json)) as item(value)`
+    : sql`json_each(${json}) as item`
+}
+
+/** Whether `column` contains `part`, to the letter. */
+export function contains(db: Kysely<Schema>, column: string, part: string): RawBuilder<boolean> {
+  return kindOf(db) === 'postgres'
+    ? sql<boolean>`strpos(${sql.ref(column)}, ${part}) > 0`
+    : sql<boolean>`instr(${sql.ref(column)}, ${part}) > 0`
+}
+
+/** Whether the JSON array of texts in `column` has one of these; they come from closed lists. */
+export function hasOneOf(db: Kysely<Schema>, column: string, values: readonly string[]): RawBuilder<boolean> {
+  if (values.length === 0) return sql<boolean>`1 = 0`
+  return sql<boolean>`(${sql.join(
+    values.map((value) => contains(db, column, JSON.stringify(value))),
+    sql` or `,
+  )})`
+}
+
+/**
+ * One page of `query`, and how many rows it has in all.
+ *
+ * @param columns the column to order by for each field of the list's closed set, and `id`, on which ties break.
+ */
+export async function pageOf<DB, Tables extends keyof DB, Row, Item, Field extends string>(
+  query: SelectQueryBuilder<DB, Tables, Row>,
+  request: PageRequest<Field>,
+  columns: { [Key in Field]: string } & { id: string },
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const [counted] = await query.clearSelect().select(sql<number>`count(*)`.as('total')).execute()
+  const total = (counted as { total: number }).total
+  if (total === 0 || request.limit === 0) return { total, data: [] }
+  const { field, descending } = orderOf(request.order)
+  const direction = descending ? 'desc' : 'asc'
+  const ordered = query.orderBy(sql.ref(columns[field]), direction)
+  const found = await (field === 'id' ? ordered : ordered.orderBy(sql.ref(columns.id), direction))
+    .limit(request.limit)
+    .offset(request.offset)
+    .execute()
+  return { total, data: found.map((row) => toItem(row as Row)) }
+}

@@ -1,0 +1,15 @@
+import type { Migration } from 'kysely/migration'
+import * as organizations from './0001-organizations.ts'
+import * as people from './0002-people.ts'
+import * as threatBlockers from './0003-threat-blockers.ts'
+import * as securityFrameworks from './0004-security-frameworks.ts'
+import * as assessmentsAndMessages from './0005-assessments-and-messages.ts'
+
+/** Every migration, by name, in order. One that has landed is never edited; a change is a new one. */
+export const MIGRATIONS: Record<string, Migration> = {
+  '0001-organizations': organizations,
+  '0002-people': people,
+  '0003-threat-blockers': threatBlockers,
+  '0004-security-frameworks': securityFrameworks,
+  '0005-assessments-and-messages': assessmentsAndMessages,
+}

@@ -1,0 +1,17 @@
+import type { OrganizationSummary } from '@security-management/domain'
+
+/** Columns of the joined organization that records embed, apart from the record's own. */
+export const SUMMARY = [
+  'organization.id as organization_id',
+  'organization.name as organization_name',
+  'organization.logo as organization_logo',
+] as const
+
+/** The organization as a record embeds it. */
+export function summaryOf(row: {
+  organization_id: number
+  organization_name: string
+  organization_logo: string
+}): OrganizationSummary {
+  return { id: row.organization_id, name: row.organization_name, logo: row.organization_logo }
+}

@@ -1,0 +1,196 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The tables, as both databases have them: integers, text, JSON as text, times as UTC ISO-8601 text, flags as 0 or 1.
+ * Columns are called as the fields of the API are; `…_folded` holds a text folded for comparison without case.
+ */
+export type Schema = {
+  organization: {
+    id: Generated<number>
+    name: string
+    name_folded: string
+    description: string
+    number_employees: number
+    website: string
+    logo: string
+    sectors: string
+    industries: string
+    contacts: string
+    domains: string
+    ips: string
+    infrastructure: string
+    removed_at: string | null
+  }
+  user: {
+    id: string
+    username: string
+    email: string
+    email_folded: string
+    first_name: string
+    last_name: string
+    locale: string
+    /** What a search looks through: the folded names and address, apart from each other. */
+    search_folded: string
+  }
+  member: {
+    id: Generated<number>
+    organization: number
+    user: string
+    role: string
+    removed_at: string | null
+  }
+  invitation: {
+    id: Generated<number>
+    member: number
+    invited_by: string
+    /** The code itself, while its mail is owed. */
+    code: string | null
+    code_hash: string
+    message_id: string
+    created_at: string
+    expires_at: string
+    used_at: string | null
+    attempts: number
+    next_attempt_at: string
+    lease_until: string | null
+    sent_at: string | null
+    given_up_at: string | null
+    last_error: string | null
+  }
+  token: {
+    id: Generated<number>
+    user_id: string
+    name: string
+    prefix: string
+    hash: string
+    created_at: string
+    expires_at: string | null
+    last_used_at: string | null
+    revoked_at: string | null
+  }
+  threat_blocker: {
+    id: Generated<number>
+    organization: number
+    atb_key: string
+    type: string
+    email: string
+    plugin: string
+    endpoint: string
+    privateIP: string
+    services: string
+    device_id: string
+    created_at: string
+    removed_at: string | null
+  }
+  traffic_upload: {
+    id: Generated<number>
+    threat_blocker: number
+    file_name: string
+    size: number
+    sha256: string
+    received: string
+    lines: number
+    accepted: number
+    rejected: number
+    malicious: number
+  }
+  traffic_hour: {
+    threat_blocker: number
+    /** Unix seconds. */
+    start: number
+    /** Start of the UTC day, Unix seconds. */
+    day: number
+    total: number
+    malicious: number
+  }
+  cloud_defense: {
+    id: Generated<number>
+    organization: number
+    email: string
+    fqdn: string
+    check: string
+    endpoint: string
+    services: string
+  }
+  vpn_profile: {
+    id: Generated<number>
+    organization: number
+    created_at: string
+    user_id: string
+    email: string
+    removed_at: string | null
+  }
+  security_framework: {
+    id: Generated<number>
+    organization: number
+    title: string
+    created_at: string
+    removed_at: string | null
+  }
+  control: {
+    framework: number
+    id: string
+    position: number
+    /** Everything of the control but its id, frequency and evidences. */
+    body: string
+    frequency: string
+    evidences: string
+    /** The due time of evidence that was told of last. */
+    told: string | null
+  }
+  evidence_file: {
+    id: Generated<number>
+    staged_at: string
+  }
+  evidence_chunk: {
+    file: number
+    position: number
+    bytes: Uint8Array
+  }
+  document: {
+    file: number
+    organization: number
+    framework: number
+    control: string
+    name: string
+    file_name: string
+    content_type: string
+    size: number
+    sha256: string
+  }
+  assessment: {
+    id: Generated<number>
+    organization: number
+    created_at: string
+    score: number
+    name: string
+    description: string
+    interviewed_user: string
+    interviewed_user_folded: string
+  }
+  notification: {
+    id: Generated<number>
+    organization: number
+    user: string
+    title: string
+    message: string
+    type: string
+    action: string
+    read: number
+    datetime: string
+    icon: string
+    extra: string
+    key: string | null
+  }
+  event: {
+    id: Generated<number>
+    type: string
+    organization: number | null
+    record: string
+    user_id: string | null
+    token: number | null
+    datetime: string
+    changes: string
+    details: string
+  }
+}

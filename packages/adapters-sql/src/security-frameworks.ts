@@ -1,0 +1,189 @@
+import type { Control, Evidence, SecurityFramework, SecurityFrameworkStore } from '@security-management/domain'
+import { type Kysely, sql } from 'kysely'
+import { kindOf } from './column-types.ts'
+import { numbers, pageOf, rows } from './expressions.ts'
+import { hot } from './hot.ts'
+import type { Schema } from './schema.ts'
+
+const findTitle = hot((db, organization: number, id: number) =>
+  active(db)
+    .select(['security_framework.id', 'security_framework.title'])
+    .where('security_framework.organization', '=', organization)
+    .where('security_framework.id', '=', id),
+)
+const lockTitle = hot((db, organization: number, id: number) => {
+  const query = active(db)
+    .select('security_framework.id')
+    .where('security_framework.organization', '=', organization)
+    .where('security_framework.id', '=', id)
+  return kindOf(db) === 'postgres' ? query.forNoKeyUpdate('security_framework') : query
+})
+const findControls = hot((db, frameworks: string) =>
+  db
+    .selectFrom('control')
+    .select(['framework', 'id', 'body', 'frequency', 'evidences'])
+    .where('framework', 'in', numbers(db, frameworks))
+    .orderBy('framework')
+    .orderBy('position'),
+)
+const findOneControl = hot((db, organization: number, framework: number, id: string) =>
+  active(db)
+    .innerJoin('control', 'control.framework', 'security_framework.id')
+    .select(['control.id', 'control.body', 'control.frequency', 'control.evidences'])
+    .where('security_framework.organization', '=', organization)
+    .where('security_framework.id', '=', framework)
+    .where('control.id', '=', id),
+)
+
+export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStore {
+  return {
+    async insert({ organization, title, created_at, security_frameworks }) {
+      const { id } = await db
+        .insertInto('security_framework')
+        .values({ organization, title, created_at, removed_at: null })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      await putControls(db, id, security_frameworks)
+      return id
+    },
+    async findActive(organization, id) {
+      const [row] = await findTitle(db, organization, id)
+      if (!row) return undefined
+      const controls = await findControls(db, JSON.stringify([id]))
+      return { id, title: row.title, security_frameworks: controls.map(toControl) }
+    },
+    async findControl(organization, id, control) {
+      const [row] = await findOneControl(db, organization, id, control)
+      return row && toControl(row)
+    },
+    async isActive(organization, id) {
+      return (await findTitle(db, organization, id)).length > 0
+    },
+    async listActive(organization, request) {
+      const query = active(db)
+        .select(['security_framework.id', 'security_framework.title'])
+        .where('security_framework.organization', '=', organization)
+      const columns = { id: 'security_framework.id', title: 'security_framework.title' }
+      const page = await pageOf(query, request, columns, ({ id, title }): SecurityFramework => {
+        return { id, title, security_frameworks: [] }
+      })
+      const byId = new Map(page.data.map((framework) => [framework.id, framework]))
+      for (const row of await findControls(db, JSON.stringify([...byId.keys()]))) {
+        byId.get(row.framework)?.security_frameworks.push(toControl(row))
+      }
+      return page
+    },
+    async lock(organization, id) {
+      return (await lockTitle(db, organization, id)).length > 0
+    },
+    async update({ id, title, security_frameworks }) {
+      await db.updateTable('security_framework').set({ title }).where('id', '=', id).execute()
+      const kept = new Set(security_frameworks.map((control) => control.id))
+      const stored = await db.selectFrom('control').select('id').where('framework', '=', id).execute()
+      const gone = stored.filter((control) => !kept.has(control.id)).map((control) => [control.id])
+      if (gone.length > 0) {
+        await db
+          .deleteFrom('control')
+          .where('framework', '=', id)
+          .where('id', 'in', sql<string>`(select item.value ->> 0 from ${rows(db, JSON.stringify(gone))})`)
+          .execute()
+      }
+      await putControls(db, id, security_frameworks)
+    },
+    async setEvidences(id, control, evidences) {
+      await db
+        .updateTable('control')
+        .set({ evidences: JSON.stringify(evidences) })
+        .where('framework', '=', id)
+        .where('id', '=', control)
+        .execute()
+    },
+    async remove(organization, id, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('security_framework')
+        .set({ removed_at: at })
+        .where('organization', '=', organization)
+        .where('id', '=', id)
+        .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+    async listScheduled(offset, limit) {
+      const scheduled = await active(db)
+        .innerJoin('control', 'control.framework', 'security_framework.id')
+        .select([
+          'security_framework.organization',
+          'security_framework.title',
+          'security_framework.created_at',
+          'control.framework',
+          'control.id as control',
+          'control.frequency',
+          'control.evidences',
+          'control.told',
+        ])
+        .where('control.frequency', '<>', sql.lit(''))
+        .orderBy('control.framework')
+        .orderBy('control.id')
+        .limit(limit)
+        .offset(offset)
+        .execute()
+      return scheduled.map(({ evidences, created_at, ...row }) => ({
+        ...row,
+        since: lastCompleted(evidences) ?? created_at,
+      }))
+    },
+    async noteTold(framework, control, due) {
+      const { numUpdatedRows } = await db
+        .updateTable('control')
+        .set({ told: due })
+        .where('framework', '=', framework)
+        .where('id', '=', control)
+        .where((is) => is.or([is('told', 'is', null), is('told', '<', due)])) // one statement, so one process tells
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+  }
+}
+
+function active(db: Kysely<Schema>) {
+  return db
+    .selectFrom('security_framework')
+    .innerJoin('organization', 'organization.id', 'security_framework.organization')
+    .where('security_framework.removed_at', 'is', null)
+    .where('organization.removed_at', 'is', null)
+}
+
+/** Inserts the controls, or replaces those that are there; what was told of a control stays. */
+async function putControls(db: Kysely<Schema>, framework: number, controls: Control[]): Promise<void> {
+  if (controls.length === 0) return
+  const json = JSON.stringify(
+    controls.map(({ id, frequency, evidences, ...body }, position) => [
+      id,
+      position,
+      JSON.stringify(body),
+      frequency,
+      JSON.stringify(evidences),
+    ]),
+  )
+  const field = (index: number) => sql`item.value ->> ${sql.lit(index)}`
+  await sql`
+    insert into control (framework, id, position, body, frequency, evidences)
+    select cast(${framework} as bigint), ${field(0)}, cast(${field(1)} as bigint), ${field(2)}, ${field(3)}, ${field(4)}
+    from ${rows(db, json)} where true
+    on conflict (framework, id) do update set
+      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences
+  `.execute(db)
+}
+
+function toControl(row: { id: string; body: string; frequency: string; evidences: string }): Control {
+  const { type, title, weight, details, description, evidence_type } = JSON.parse(row.body)
+  const evidences = JSON.parse(row.evidences)
+  return { id: row.id, type, title, weight, details, evidences, frequency: row.frequency, description, evidence_type }
+}
+
+function lastCompleted(evidences: string): string | undefined {
+  const times = (JSON.parse(evidences) as Evidence[])
+    .filter(({ completed }) => completed > 0)
+    .map((done) => done.datetime)
+  return times.sort().at(-1)
+}

@@ -1,0 +1,188 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely'
+import type { Database } from './database.ts'
+import type { Schema } from './schema.ts'
+import { asUnavailable } from './unavailable.ts'
+
+/** How long a unit waits for a lock that another process holds, in milliseconds, before it is `unavailable`. */
+const LOCK_WAIT = 2500
+
+/** Units that one shared commit takes at the most. */
+const BATCH = 200
+
+/** Opens a SQLite file; makes it, and its folder, if it is not there. */
+export function openSqlite(path: string): Database {
+  const file = resolve(path)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const writer = connect(file)
+  const reader = connect(file, { readonly: true })
+  const units = createUnits(writer)
+  const db = queries(writer)
+  const readerDb = queries(reader)
+  return {
+    kind: 'sqlite',
+    file,
+    reader: readerDb,
+    unit: (work) => units.run(() => work(db)),
+    async exclusively(work) {
+      await units.idle()
+      return work(db)
+    },
+    async copyTo(target) {
+      reader.prepare('vacuum into ?').run(target)
+    },
+    async close() {
+      await units.idle()
+      reader.close()
+      writer.pragma('wal_checkpoint(TRUNCATE)')
+      writer.close()
+    },
+  }
+}
+
+function connect(file: string, options: Sqlite.Options = {}): Sqlite.Database {
+  // Waiting inside SQLite stops the whole process, so it is kept short; units wait outside, see `begin`.
+  const connection = new Sqlite(file, { ...options, timeout: 100 })
+  if (!options.readonly) connection.pragma('journal_mode = WAL')
+  connection.pragma('synchronous = FULL')
+  connection.pragma('foreign_keys = ON')
+  connection.pragma('cache_size = -16000')
+  return connection
+}
+
+/** Queries on one connection, each SQL text prepared once. */
+function queries(connection: Sqlite.Database): Kysely<Schema> {
+  const prepared = new Map<string, SqliteStatement>()
+  function prepare(text: string): SqliteStatement {
+    const statement = guard(() => connection.prepare(text))
+    return {
+      reader: statement.reader,
+      all: (parameters) => guard(() => statement.all(parameters)),
+      run: (parameters) => guard(() => statement.run(parameters)),
+      iterate: (parameters) => guard(() => statement.iterate(parameters)),
+    }
+  }
+  const database = {
+    close() {},
+    prepare(text: string): SqliteStatement {
+      const known = prepared.get(text)
+      if (known) return known
+      const statement = prepare(text)
+      // SQL texts do not depend on values, so there are a few hundred; the bound is for whoever changes that.
+      if (prepared.size >= 2000) prepared.clear()
+      prepared.set(text, statement)
+      return statement
+    },
+  }
+  return new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
+}
+
+function guard<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw asUnavailable(error)
+  }
+}
+
+type Unit = { work: () => Promise<unknown>; resolve: (result: unknown) => void; reject: (error: unknown) => void }
+
+/**
+ * Units of work on the one connection that writes. Those that arrive together commit together: each runs in a savepoint
+ * of its own, so that one that fails takes no other with it, and none is acknowledged before the shared sync.
+ */
+function createUnits(connection: Sqlite.Database) {
+  const begin = connection.prepare('begin immediate')
+  const savepoint = connection.prepare('savepoint unit')
+  const release = connection.prepare('release unit')
+  const rollbackTo = connection.prepare('rollback to unit')
+  const commit = connection.prepare('commit')
+  const rollback = connection.prepare('rollback')
+  const waiting: Unit[] = []
+  let running: Promise<void> | undefined
+
+  function wake() {
+    running ??= drain().finally(() => {
+      running = undefined
+      if (waiting.length > 0) wake()
+    })
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      // One turn of the event loop: requests that came in with the first one get on board.
+      await nextTurn()
+      const batch = waiting.splice(0, BATCH)
+      try {
+        await takeLock(begin)
+      } catch (error) {
+        for (const unit of batch) unit.reject(asUnavailable(error))
+        continue
+      }
+      await runBatch(batch)
+    }
+  }
+
+  async function runBatch(batch: Unit[]): Promise<void> {
+    const done: { unit: Unit; result: unknown }[] = []
+    const rejectDone = (error: unknown) => {
+      for (const { unit } of done) unit.reject(asUnavailable(error))
+    }
+    for (const [index, unit] of batch.entries()) {
+      try {
+        savepoint.run()
+        const result = await unit.work()
+        release.run()
+        done.push({ unit, result })
+      } catch (error) {
+        unit.reject(asUnavailable(error))
+        // A full disk or an I/O error ends the whole transaction, and with it what the units before this one did.
+        if (!connection.inTransaction) {
+          rejectDone(error)
+          waiting.unshift(...batch.slice(index + 1))
+          return
+        }
+        rollbackTo.run()
+        release.run()
+      }
+    }
+    try {
+      commit.run()
+    } catch (error) {
+      if (connection.inTransaction) rollback.run()
+      rejectDone(error)
+      return
+    }
+    for (const { unit, result } of done) unit.resolve(result)
+  }
+
+  return {
+    run<Result>(work: () => Promise<Result>): Promise<Result> {
+      return new Promise<Result>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as (result: unknown) => void, reject })
+        wake()
+      })
+    },
+    async idle(): Promise<void> {
+      while (running) await running
+    },
+  }
+}
+
+/** Takes the write lock; while another process has it, waits without holding up this one. */
+async function takeLock(begin: Sqlite.Statement): Promise<void> {
+  const deadline = Date.now() + LOCK_WAIT
+  for (;;) {
+    try {
+      begin.run()
+      return
+    } catch (error) {
+      const busy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
+      if (!busy || Date.now() > deadline) throw error
+      await sleep(10)
+    }
+  }
+}
