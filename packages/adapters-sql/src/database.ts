@@ -12,7 +12,10 @@ export type Database = {
    * the `db` it receives, since on SQLite the units share one connection and run one after the other.
    */
   unit<Result>(work: (db: Kysely<Schema>) => Promise<Result>): Promise<Result>
-  /** Runs `work` alone on one connection that may write, outside of any unit: for migrations. */
+  /**
+   * Runs `work` on one connection that may write, outside of any unit: for migrations. On SQLite it is one transaction
+   * that holds the write lock; on PostgreSQL the migrator locks and opens its own.
+   */
   exclusively<Result>(work: (db: Kysely<Schema>) => Promise<Result>): Promise<Result>
   /** Writes a consistent copy of the database to a file that does not exist; SQLite only. */
   copyTo?(path: string): Promise<void>

@@ -75,11 +75,13 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
         .execute()
     },
     async giveUp(id, at, error) {
-      await db
+      const { numUpdatedRows } = await db
         .updateTable('invitation')
         .set({ code: null, given_up_at: at, lease_until: null, last_error: error })
         .where('id', '=', id)
-        .execute()
+        .where('code', 'is not', null)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows === 0n) return undefined
       return db
         .selectFrom('invitation')
         .innerJoin('member', 'member.id', 'invitation.member')
@@ -88,13 +90,11 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
         .executeTakeFirst()
     },
     async nextDue() {
-      const row = await active(db)
-        .select('invitation.next_attempt_at')
-        .where('invitation.code', 'is not', null)
-        .orderBy('invitation.next_attempt_at')
-        .limit(1)
-        .executeTakeFirst()
-      return row?.next_attempt_at
+      const due = sql<
+        string | null
+      >`min(case when lease_until > next_attempt_at then lease_until else next_attempt_at end)`
+      const row = await active(db).select(due.as('due')).where('invitation.code', 'is not', null).executeTakeFirst()
+      return row?.due ?? undefined
     },
   }
 }

@@ -2,7 +2,7 @@ import { fold, type Member, type MemberStore, type Role } from '@security-manage
 import type { Kysely } from 'kysely'
 import { contains, pageOf, texts } from './expressions.ts'
 import { hot } from './hot.ts'
-import { SUMMARY, summaryOf } from './organization-summary.ts'
+import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
 const findRole = hot((db, organization: number, user: string) =>
@@ -80,6 +80,7 @@ export function sqlMembers(db: Kysely<Schema>): MemberStore {
         .where('organization', '=', organization)
         .where('user', '=', user)
         .where('removed_at', 'is', null)
+        .where('organization', 'in', activeOrganizations(db))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
@@ -90,6 +91,7 @@ export function sqlMembers(db: Kysely<Schema>): MemberStore {
         .where('organization', '=', organization)
         .where('user', '=', user)
         .where('removed_at', 'is', null)
+        .where('organization', 'in', activeOrganizations(db))
         .returning('role')
         .executeTakeFirst()
       return row?.role as Role | undefined

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { type Migration, type MigrationInfo, Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -24,7 +24,7 @@ export async function migrate(
   migrations: Record<string, Migration> = MIGRATIONS,
 ): Promise<Migrated> {
   return database.exclusively((db) =>
-    database.kind === 'sqlite' ? migrateSqlite(database, db, migrations) : migrateUnderLock(db, migrations),
+    database.kind === 'sqlite' ? migrateSqlite(database, db, migrations) : run(migratorOf(db, migrations, false)),
   )
 }
 
@@ -33,21 +33,9 @@ async function migrateSqlite(
   db: Kysely<Schema>,
   migrations: Record<string, Migration>,
 ): Promise<Migrated> {
-  // The write lock is taken here, since Kysely counts on there being one process.
-  await sql`pragma busy_timeout = 60000`.execute(db)
-  await sql`begin immediate`.execute(db)
-  try {
-    const known = await migratorOf(db, migrations, true).getMigrations()
-    const backup = await copyBeforeUpgrade(database, known)
-    const migrated = await run(migratorOf(db, migrations, true))
-    await sql`commit`.execute(db)
-    return { ...migrated, ...(backup && { backup }) }
-  } catch (error) {
-    await sql`rollback`.execute(db)
-    throw error
-  } finally {
-    await sql`pragma busy_timeout = 100`.execute(db)
-  }
+  const migrator = migratorOf(db, migrations, true)
+  const backup = await copyBeforeUpgrade(database, await migrator.getMigrations())
+  return { ...(await run(migrator)), ...(backup && { backup }) }
 }
 
 async function copyBeforeUpgrade(database: Database, known: readonly MigrationInfo[]): Promise<string | undefined> {
@@ -60,10 +48,7 @@ async function copyBeforeUpgrade(database: Database, known: readonly MigrationIn
   return path
 }
 
-async function migrateUnderLock(db: Kysely<Schema>, migrations: Record<string, Migration>): Promise<Migrated> {
-  return run(migratorOf(db, migrations, false))
-}
-
+/** @param inTransaction whether a transaction is open already, which also keeps other processes out. */
 function migratorOf(db: Kysely<Schema>, migrations: Record<string, Migration>, inTransaction: boolean): Migrator {
   const provider = { getMigrations: async () => migrations }
   return new Migrator({

@@ -13,7 +13,7 @@ export function sqlNotifications(db: Kysely<Schema>): NotificationStore {
         insert into notification ("organization", "user", title, message, type, action, read, datetime, icon, extra, key)
         select cast(${organization} as bigint), value, ${text(title)}, ${text(message)}, ${text(type)}, ${text(action)}, 0,
           ${text(datetime)}, ${text(icon)}, ${text(JSON.stringify(extra))}, ${text(key)}
-        from ${addressees} as addressee(value) where true
+        from ${addressees} as addressee where true
         on conflict do nothing
       `.execute(db)
     },

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import { numbers, pageOf, rows } from './expressions.ts'
 import { hot } from './hot.ts'
+import { activeOrganizations } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
 const findTitle = hot((db, organization: number, id: number) =>
@@ -105,6 +106,7 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         .where('organization', '=', organization)
         .where('id', '=', id)
         .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
+        .where('organization', 'in', activeOrganizations(db))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
@@ -123,7 +125,7 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         ])
         .where('control.frequency', '<>', sql.lit(''))
         .orderBy('control.framework')
-        .orderBy('control.id')
+        .orderBy('control.position')
         .limit(limit)
         .offset(offset)
         .execute()

@@ -10,6 +10,9 @@ import { asUnavailable } from './unavailable.ts'
 /** How long a unit waits for a lock that another process holds, in milliseconds, before it is `unavailable`. */
 const LOCK_WAIT = 2500
 
+/** How long a migration waits for one that another process runs, in milliseconds. */
+const MIGRATION_WAIT = 10 * 60 * 1000
+
 /** Units that one shared commit takes at the most. */
 const BATCH = 200
 
@@ -27,10 +30,7 @@ export function openSqlite(path: string): Database {
     file,
     reader: readerDb,
     unit: (work) => units.run(() => work(db)),
-    async exclusively(work) {
-      await units.idle()
-      return work(db)
-    },
+    exclusively: (work) => units.alone(() => work(db)),
     async copyTo(target) {
       reader.prepare('vacuum into ?').run(target)
     },
@@ -44,12 +44,13 @@ export function openSqlite(path: string): Database {
 }
 
 function connect(file: string, options: Sqlite.Options = {}): Sqlite.Database {
-  // Waiting inside SQLite stops the whole process, so it is kept short; units wait outside, see `begin`.
-  const connection = new Sqlite(file, { ...options, timeout: 100 })
+  const connection = new Sqlite(file, { ...options, timeout: 5000 })
   if (!options.readonly) connection.pragma('journal_mode = WAL')
   connection.pragma('synchronous = FULL')
   connection.pragma('foreign_keys = ON')
   connection.pragma('cache_size = -16000')
+  // From here on waiting is kept short, since it stops the whole process; units wait outside, see `takeLock`.
+  connection.pragma('busy_timeout = 100')
   return connection
 }
 
@@ -117,7 +118,7 @@ function createUnits(connection: Sqlite.Database) {
       await nextTurn()
       const batch = waiting.splice(0, BATCH)
       try {
-        await takeLock(begin)
+        await takeLock(begin, LOCK_WAIT)
       } catch (error) {
         for (const unit of batch) unit.reject(asUnavailable(error))
         continue
@@ -166,6 +167,19 @@ function createUnits(connection: Sqlite.Database) {
         wake()
       })
     },
+    /** Runs `work` with the write lock held, as a transaction of its own. */
+    async alone<Result>(work: () => Promise<Result>): Promise<Result> {
+      await this.idle()
+      await takeLock(begin, MIGRATION_WAIT)
+      try {
+        const result = await work()
+        commit.run()
+        return result
+      } catch (error) {
+        if (connection.inTransaction) rollback.run()
+        throw error
+      }
+    },
     async idle(): Promise<void> {
       while (running) await running
     },
@@ -173,8 +187,8 @@ function createUnits(connection: Sqlite.Database) {
 }
 
 /** Takes the write lock; while another process has it, waits without holding up this one. */
-async function takeLock(begin: Sqlite.Statement): Promise<void> {
-  const deadline = Date.now() + LOCK_WAIT
+async function takeLock(begin: Sqlite.Statement, wait: number): Promise<void> {
+  const deadline = Date.now() + wait
   for (;;) {
     try {
       begin.run()

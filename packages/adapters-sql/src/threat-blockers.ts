@@ -2,7 +2,7 @@ import type { StoredThreatBlocker, ThreatBlockerEdit, ThreatBlockerStore } from 
 import type { Kysely } from 'kysely'
 import { hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
-import { SUMMARY, summaryOf } from './organization-summary.ts'
+import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
 const findById = hot((db, id: number) => withColumns(active(db).where('threat_blocker.id', '=', id)))
@@ -55,6 +55,7 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
         .set({ removed_at: null, ...columnsOf(edit) })
         .where('id', '=', id)
         .where('removed_at', 'is', null)
+        .where('organization', 'in', activeOrganizations(db))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
@@ -64,6 +65,7 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
         .set({ removed_at: at })
         .where('id', '=', id)
         .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
+        .where('organization', 'in', activeOrganizations(db))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },

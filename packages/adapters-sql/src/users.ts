@@ -40,7 +40,7 @@ export function sqlUsers(db: Kysely<Schema>): UserStore {
         .execute()
     },
     async list() {
-      const rows = await db.selectFrom('user').selectAll().orderBy('email_folded').orderBy('id').execute()
+      const rows = await db.selectFrom('user').selectAll().orderBy('email').orderBy('id').execute()
       return rows.map(toUser)
     },
     async isEmpty() {

@@ -2,7 +2,7 @@ import type { VpnProfile, VpnProfileStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
 import { numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
-import { SUMMARY, summaryOf } from './organization-summary.ts'
+import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
 const findById = hot((db, id: number) => active(db).where('vpn_profile.id', '=', id))
@@ -37,6 +37,7 @@ export function sqlVpnProfiles(db: Kysely<Schema>): VpnProfileStore {
         .set({ removed_at: at })
         .where('id', '=', id)
         .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
+        .where('organization', 'in', activeOrganizations(db))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },

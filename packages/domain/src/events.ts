@@ -95,13 +95,16 @@ export async function record(
   await stores.notifications.insert(people, { ...content, organization: event.organization, datetime: event.datetime })
 }
 
-/** The fields in which two states of a record differ. */
-export function changesBetween<Entity extends object>(before: Entity, after: Entity): Changes {
-  const changes: Changes = {}
-  for (const key of Object.keys(after) as (keyof Entity & string)[]) {
-    if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) changes[key] = [before[key], after[key]]
+/** The fields in which two states of a record differ; undefined for one that is only in the other state. */
+export function changesBetween(before: object, after: object): Changes {
+  const old = new Map<string, unknown>(Object.entries(before))
+  const changed = new Map<string, [unknown, unknown]>()
+  for (const [field, value] of Object.entries(after)) {
+    if (JSON.stringify(old.get(field)) !== JSON.stringify(value)) changed.set(field, [old.get(field), value])
+    old.delete(field)
   }
-  return changes
+  for (const [field, value] of old) changed.set(field, [value, undefined])
+  return Object.fromEntries(changed)
 }
 
 /** Committed events, for who wants to be woken by them. Nothing that must not be lost may live in a listener. */

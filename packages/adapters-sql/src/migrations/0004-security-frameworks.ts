@@ -59,6 +59,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('content_type', string, (c) => c.notNull())
     .addColumn('size', integer, (c) => c.notNull())
     .addColumn('sha256', string, (c) => c.notNull())
-    .addUniqueConstraint('document_name_unique', ['name'])
+    .addUniqueConstraint('document_place_unique', ['framework', 'control', 'name'])
     .execute()
 }

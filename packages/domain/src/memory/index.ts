@@ -1,1 +1,75 @@
-export {}
+import { createEventBus, type DomainEvent } from '../events.ts'
+import type { Ports, Stores } from '../ports.ts'
+import { memoryAssessments } from './assessments.ts'
+import { memoryCloudDefenses } from './cloud-defenses.ts'
+import { memoryDocuments } from './documents.ts'
+import { memoryEvents } from './events.ts'
+import { memoryEvidenceFiles } from './evidence-files.ts'
+import { memoryInvitations } from './invitations.ts'
+import { memoryMembers } from './members.ts'
+import { memoryNotifications } from './notifications.ts'
+import { memoryOrganizations } from './organizations.ts'
+import { memorySecurityFrameworks } from './security-frameworks.ts'
+import { copy, draftOf, emptyState, type State } from './state.ts'
+import { systemSurroundings } from './surroundings.ts'
+import { memoryThreatBlockers } from './threat-blockers.ts'
+import { memoryTokens } from './tokens.ts'
+import { memoryTraffic } from './traffic.ts'
+import { memoryUsers } from './users.ts'
+import { memoryVpnProfiles } from './vpn-profiles.ts'
+
+export { systemSurroundings }
+
+/** All ports, in memory. `published` holds the events of every committed unit of work, in order. */
+export type MemoryPorts = Ports & { published: DomainEvent[] }
+
+/** Every port in the memory of this process, complete and empty. `now` stands in for the clock. */
+export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
+  const state = emptyState()
+  const surroundings = { ...systemSurroundings(), ...options }
+  const bus = createEventBus()
+  const published: DomainEvent[] = []
+  let lastUnit: Promise<unknown> = Promise.resolve()
+
+  async function run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> {
+    const draft = draftOf(state)
+    const result = await work(memoryStores(draft))
+    const events = copy([...draft.events.values()].slice(state.events.size))
+    Object.assign(state, draft)
+    published.push(...events)
+    for (const event of events) bus.emit('event', event)
+    return result
+  }
+
+  return {
+    ...memoryStores(state),
+    ...surroundings,
+    evidenceFiles: memoryEvidenceFiles(surroundings, state),
+    bus,
+    published,
+    transact(work) {
+      const unit = lastUnit.then(() => run(work))
+      lastUnit = unit.catch(() => {})
+      return unit
+    },
+  }
+}
+
+function memoryStores(state: State): Stores {
+  return {
+    organizations: memoryOrganizations(state),
+    users: memoryUsers(state),
+    members: memoryMembers(state),
+    invitations: memoryInvitations(state),
+    tokens: memoryTokens(state),
+    threatBlockers: memoryThreatBlockers(state),
+    traffic: memoryTraffic(state),
+    cloudDefenses: memoryCloudDefenses(state),
+    vpnProfiles: memoryVpnProfiles(state),
+    securityFrameworks: memorySecurityFrameworks(state),
+    documents: memoryDocuments(state),
+    assessments: memoryAssessments(state),
+    notifications: memoryNotifications(state),
+    events: memoryEvents(state),
+  }
+}

@@ -45,14 +45,9 @@ export async function editSecurityFramework(
 
 /** The controls that differ, old and new, under `control:ID`. */
 function controlChanges(before: SecurityFramework, after: SecurityFramework): Changes {
-  const old = byId(before.security_frameworks)
-  const changed = changesBetween(old, byId(after.security_frameworks))
-  for (const [id, control] of Object.entries(old)) {
-    if (!after.security_frameworks.some((kept) => kept.id === id)) changed[id] = [control, undefined]
-  }
-  return Object.fromEntries(Object.entries(changed).map(([id, change]) => [`control:${id}`, change]))
+  return changesBetween(byId(before.security_frameworks), byId(after.security_frameworks))
 }
 
 function byId(controls: Control[]): { [id: string]: Control } {
-  return Object.fromEntries(controls.map((control) => [control.id, control]))
+  return Object.fromEntries(controls.map((control) => [`control:${control.id}`, control]))
 }

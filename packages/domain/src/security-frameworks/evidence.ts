@@ -35,29 +35,42 @@ export function mergeControls(stored: Control[], sent: SentControl[], stamp: Evi
 }
 
 function mergeEvidences(stored: Evidence[], sent: SentEvidence[], stamp: EvidenceStamp): Evidence[] {
-  const left = new Map<string, Evidence[]>()
-  for (const evidence of stored) {
-    const key = contentOf(evidence)
-    left.set(key, [...(left.get(key) ?? []), evidence])
-  }
+  const take = createTaker(stored)
   return sent.map((evidence) => {
-    const candidates = left.get(contentOf(evidence)) ?? []
-    const index = candidates.findIndex((candidate) => claimFits(evidence, candidate))
-    const [same] = index < 0 ? [] : candidates.splice(index, 1)
+    const same = take(keyOf(evidence, evidence.datetime, evidence.submitted_by?.user_id))
     if (same) return same
     const { files, details, completed, residual_risk } = evidence
     return { files, details, datetime: stamp.datetime, completed, residual_risk, submitted_by: stamp.submitted_by }
   })
 }
 
-function contentOf({ files, details, completed, residual_risk }: Evidence | SentEvidence): string {
-  return JSON.stringify([files, details, completed, residual_risk])
+/** Hands out each stored entry once, oldest first, to who asks with its content and as much of its stamp as they know. */
+function createTaker(stored: Evidence[]): (key: string) => Evidence | undefined {
+  const byKey = new Map<string, Evidence[]>()
+  const taken = new Set<Evidence>()
+  for (const evidence of stored.toReversed()) {
+    const { datetime, submitted_by } = evidence
+    for (const time of [datetime, undefined]) {
+      for (const user of [submitted_by.user_id, undefined]) {
+        const key = keyOf(evidence, time, user)
+        const entries = byKey.get(key)
+        if (entries) entries.push(evidence)
+        else byKey.set(key, [evidence])
+      }
+    }
+  }
+  return (key) => {
+    const candidates = byKey.get(key) ?? []
+    for (let next = candidates.pop(); next; next = candidates.pop()) {
+      if (taken.has(next)) continue
+      taken.add(next)
+      return next
+    }
+    return undefined
+  }
 }
 
-/** Whether what the client says of time and submitter, if anything, is what is stored. */
-function claimFits(sent: SentEvidence, stored: Evidence): boolean {
-  return (
-    (sent.datetime === undefined || sent.datetime === stored.datetime) &&
-    (sent.submitted_by === undefined || sent.submitted_by.user_id === stored.submitted_by.user_id)
-  )
+function keyOf(content: Evidence | SentEvidence, datetime: string | undefined, user: string | undefined): string {
+  const { files, details, completed, residual_risk } = content
+  return JSON.stringify([files, details, completed, residual_risk, datetime, user])
 }

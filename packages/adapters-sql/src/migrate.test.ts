@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { afterAll, describe, expect, test } from 'vitest'
+import { migrate, openDatabase } from './index.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import { testDatabases } from './testing/databases.ts'
+
+const addNickname: Migration = {
+  up: (db: Kysely<unknown>) => db.schema.alterTable('user').addColumn('nickname', 'text').execute(),
+}
+const failing: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema.createTable('half_there').addColumn('id', 'integer').execute()
+    await sql`select * from no_such_table`.execute(db)
+  },
+}
+
+for (const { name, create, cleanUp } of testDatabases()) {
+  describe(`migrations on ${name}`, () => {
+    afterAll(cleanUp)
+
+    test('an empty database gets every migration, in order, and a second run finds nothing to do', async () => {
+      const database = openDatabase(await create())
+      expect(await migrate(database)).toEqual({ applied: Object.keys(MIGRATIONS).sort() })
+      expect(await migrate(database)).toEqual({ applied: [] })
+      await database.close()
+    })
+
+    test('six processes that start at once on an empty database migrate it once', async () => {
+      const url = await create()
+      const databases = Array.from({ length: 6 }, () => openDatabase(url))
+      const results = await Promise.all(databases.map((database) => migrate(database)))
+      expect(results.flatMap(({ applied }) => applied).sort()).toEqual(Object.keys(MIGRATIONS).sort())
+      await Promise.all(databases.map((database) => database.close()))
+    })
+
+    test('a migration that fails in the middle changes nothing, and the next start can try again', async () => {
+      const database = openDatabase(await create())
+      await migrate(database)
+      await expect(migrate(database, { ...MIGRATIONS, '9000-failing': failing })).rejects.toThrow(/no_such_table/)
+      await expect(sql`select * from half_there`.execute(database.reader)).rejects.toThrow(/half_there/)
+      const { applied } = await migrate(database, { ...MIGRATIONS, '9000-nickname': addNickname })
+      expect(applied).toEqual(['9000-nickname'])
+      await database.close()
+    })
+
+    test('a program that is older than the database says so and leaves it alone', async () => {
+      const database = openDatabase(await create())
+      await migrate(database, { ...MIGRATIONS, '9000-nickname': addNickname })
+      await expect(migrate(database)).rejects.toThrow('upgraded to 9000-nickname by a newer version')
+      await database.close()
+    })
+  })
+}
+
+describe('migrations of a SQLite file', () => {
+  const [sqlite] = testDatabases()
+  afterAll(() => sqlite?.cleanUp())
+
+  test('an upgrade copies the file first, and the copy holds the data of before', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    expect(await migrate(database)).not.toHaveProperty('backup')
+    await database.unit((db) => db.insertInto('evidence_file').values({ staged_at: 'before' }).execute())
+
+    const { backup } = await migrate(database, { ...MIGRATIONS, '9000-nickname': addNickname })
+
+    expect(backup).toBe(`${url.slice('sqlite:'.length)}.before-9000-nickname`)
+    expect(existsSync(backup ?? '')).toBe(true)
+    const copy = openDatabase(`sqlite:${backup}`)
+    expect(await copy.reader.selectFrom('evidence_file').select('staged_at').execute()).toEqual([
+      { staged_at: 'before' },
+    ])
+    await expect(sql`select nickname from "user"`.execute(copy.reader)).rejects.toThrow(/nickname/)
+    await Promise.all([copy.close(), database.close()])
+  })
+})

@@ -1,0 +1,180 @@
+import { DomainError } from '@security-management/domain'
+import Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Database, migrate, openDatabase } from './index.ts'
+import { testDatabases } from './testing/databases.ts'
+
+const stage = (database: Database, staged_at: string) =>
+  database.unit((db) => db.insertInto('evidence_file').values({ staged_at }).execute())
+
+const staged = async (database: Database) =>
+  (await database.reader.selectFrom('evidence_file').select('staged_at').orderBy('staged_at').execute()).map(
+    (row) => row.staged_at,
+  )
+
+for (const { name, create, cleanUp } of testDatabases()) {
+  describe(`units of work on ${name}`, () => {
+    let database: Database
+    beforeEach(async () => {
+      database = openDatabase(await create())
+      await migrate(database)
+    })
+    afterEach(() => database.close())
+    afterAll(cleanUp)
+
+    test('of a hundred units at once every third fails, and the others are all kept', async () => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 100 }, (_, index) =>
+          database.unit(async (db) => {
+            await db
+              .insertInto('evidence_file')
+              .values({ staged_at: String(index).padStart(3, '0') })
+              .execute()
+            if (index % 3 === 0) throw new Error(`no to ${index}`)
+            return index
+          }),
+        ),
+      )
+      const kept = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+      expect(kept).toEqual(Array.from({ length: 100 }, (_, index) => index).filter((index) => index % 3 !== 0))
+      expect(await staged(database)).toEqual(kept.map((index) => String(index).padStart(3, '0')))
+    })
+
+    test('a unit that meets a wrong statement fails alone', async () => {
+      const [wrong, right] = await Promise.allSettled([
+        database.unit((db) => sql`select * from no_such_table`.execute(db)),
+        stage(database, 'kept'),
+      ])
+      expect([wrong?.status, right?.status]).toEqual(['rejected', 'fulfilled'])
+      expect(await staged(database)).toEqual(['kept'])
+    })
+
+    test('a reader sees nothing of a unit before it is acknowledged, and all of it afterwards', async () => {
+      let seen: string[] | undefined
+      await database.unit(async (db) => {
+        await db.insertInto('evidence_file').values({ staged_at: 'open' }).execute()
+        seen = await staged(database)
+      })
+      expect(seen).toEqual([])
+      expect(await staged(database)).toEqual(['open'])
+    })
+
+    test('text is compared and sorted by its bytes', async () => {
+      for (const text of ['b', 'A', 'é', '\u{1F600}', '\uFFFD', 'a', 'B']) await stage(database, text)
+      expect(await staged(database)).toEqual(['A', 'B', 'a', 'b', 'é', '\uFFFD', '\u{1F600}'])
+    })
+  })
+}
+
+describe('units of work on PostgreSQL', () => {
+  const [, postgres] = testDatabases()
+  afterAll(() => postgres?.cleanUp())
+
+  test('two units that deadlock are both done in the end', async () => {
+    const database = openDatabase((await postgres?.create()) ?? '')
+    await migrate(database)
+    for (const one of ['a', 'b']) await stage(database, one)
+    const meet = meeting(2)
+    const touch = (first: string, second: string) =>
+      database.unit(async (db) => {
+        const update = (which: string) =>
+          db.updateTable('evidence_file').set({ staged_at: which }).where('staged_at', '=', which).execute()
+        await update(first)
+        await meet()
+        await update(second)
+      })
+    await Promise.all([touch('a', 'b'), touch('b', 'a')])
+    expect(await staged(database)).toEqual(['a', 'b'])
+    await database.close()
+  })
+
+  test('a server that is not there is unavailable, not a fault', async () => {
+    const database = openDatabase('postgres://nobody:secret@127.0.0.1:1/nothing')
+    const error = await database.unit((db) => sql`select 1`.execute(db)).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(DomainError)
+    expect((error as DomainError).code).toBe('unavailable')
+    await database.close()
+  })
+})
+
+/** A place where `count` have to arrive, once, before any goes on; later arrivals pass. */
+function meeting(count: number): () => Promise<void> {
+  let arrived = 0
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return () => {
+    arrived += 1
+    if (arrived >= count) open()
+    return opened
+  }
+}
+
+describe('units of work on SQLite', () => {
+  const [sqlite] = testDatabases()
+  afterAll(() => sqlite?.cleanUp())
+
+  test('while another process writes, a unit waits without stopping reads, and then is done', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    await migrate(database)
+    const other = new Sqlite(url.slice('sqlite:'.length))
+    other.exec('begin immediate')
+    const waiting = stage(database, 'waited')
+    expect(await staged(database)).toEqual([])
+    other.exec('commit')
+    await waiting
+    expect(await staged(database)).toEqual(['waited'])
+    other.close()
+    await database.close()
+  })
+
+  test('a lock that is not given back in time makes the unit unavailable, and the next one works', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    await migrate(database)
+    const other = new Sqlite(url.slice('sqlite:'.length))
+    other.exec('begin immediate')
+    await expect(stage(database, 'too late')).rejects.toMatchObject({ code: 'unavailable' })
+    other.exec('rollback')
+    await stage(database, 'in time')
+    expect(await staged(database)).toEqual(['in time'])
+    other.close()
+    await database.close()
+  })
+
+  test('a full disk makes the units of its commit unavailable and keeps none of them, and the next ones work', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    await migrate(database)
+    const pages = (count: number) => database.unit((db) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(db))
+    const big = (database: Database) =>
+      database.unit(async (db) => {
+        const { id } = await db
+          .insertInto('evidence_file')
+          .values({ staged_at: 'big' })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+        await db
+          .insertInto('evidence_chunk')
+          .values({ file: id, position: 0, bytes: Buffer.alloc(1 << 20) })
+          .execute()
+      })
+    await pages(1)
+    const results = await Promise.allSettled([stage(database, 'small'), big(database)])
+    expect(results[1]).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    const acknowledged = results[0]?.status === 'fulfilled' ? ['small'] : []
+    expect(await staged(database)).toEqual(acknowledged)
+    await pages(1_000_000)
+    await big(database)
+    expect(await staged(database)).toEqual(['big', ...acknowledged])
+    await database.close()
+  })
+
+  test('a database URL of another form is refused in one line that holds no password', () => {
+    expect(() => openDatabase('mysql://me:secret@host/name')).toThrow(/sqlite:PATH or postgres/)
+    expect(() => openDatabase('mysql://me:secret@host/name')).not.toThrow(/secret/)
+  })
+})

@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'vitest'
+import { attachEvidence } from '../security-frameworks/attach-evidence.ts'
+import type { SecurityFramework } from '../security-frameworks/security-framework.ts'
+import { type ScheduledControl, SECURITY_FRAMEWORK_ORDER } from '../security-frameworks/security-framework-store.ts'
+import {
+  aControl,
+  aFramework,
+  anEvidence,
+  NO_ID,
+  ODD_FREE_TEXT,
+  ODD_JSON,
+  ODD_TEXT,
+  removeStoredOrganization,
+  storeMember,
+  storeOrganization,
+} from './builders.ts'
+import { NOW, type Open, openFresh, openOnce } from './opened.ts'
+import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
+
+export function securityFrameworkStoreContract(adapter: string, open: Open): void {
+  describe(`SecurityFrameworkStore contract: ${adapter}`, () => {
+    const opened = openOnce(open)
+
+    async function store(
+      part: Partial<SecurityFramework> & { organization: number; created_at?: string },
+      ports = opened.ports,
+    ): Promise<number> {
+      return ports.transact(({ securityFrameworks }) => securityFrameworks.insert(aFramework(part)))
+    }
+    async function update(framework: SecurityFramework): Promise<void> {
+      await opened.ports.transact(({ securityFrameworks }) => securityFrameworks.update(framework))
+    }
+    async function remove(organization: number, id: number): Promise<boolean> {
+      return opened.ports.transact(({ securityFrameworks }) => securityFrameworks.remove(organization, id, NOW))
+    }
+
+    const ODD_CONTROL = aControl({
+      id: 'A/5.1 %_ "é" 🛡️',
+      type: ODD_TEXT,
+      title: ODD_TEXT,
+      weight: 0.1,
+      details: ODD_JSON,
+      evidences: [
+        anEvidence({ files: [], details: ODD_FREE_TEXT, completed: Number.MAX_SAFE_INTEGER, residual_risk: 1e21 }),
+        anEvidence({ files: ['/api/v1/documents/a', ODD_TEXT], details: '', completed: 0, residual_risk: 0 }),
+        anEvidence({ datetime: '2020-01-01T00:00:00.000Z' }),
+      ],
+      frequency: '*/5 0 1,15 * mon-fri',
+      description: ODD_FREE_TEXT,
+      evidence_type: 'automated',
+    })
+
+    test('every field comes back as it was stored', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const security_frameworks = [ODD_CONTROL, aControl({ id: '__proto__' }), aControl({ id: 'constructor' })]
+      const id = await store({ organization, title: ODD_TEXT, security_frameworks })
+      expect(id).toBeGreaterThanOrEqual(1)
+      const expected = { id, title: ODD_TEXT, security_frameworks }
+      const found = await opened.ports.securityFrameworks.findActive(organization, id)
+      expect(found).toEqual(expected)
+      expect(JSON.stringify(found?.security_frameworks[0]?.details)).toBe(JSON.stringify(ODD_JSON))
+      expect(await opened.ports.securityFrameworks.isActive(organization, id)).toBe(true)
+      const page = await opened.ports.securityFrameworks.listActive(organization, all('id'))
+      expect(page).toEqual({ total: 1, data: [expected] })
+    })
+
+    test('a framework may have no controls, and keeps the order of a thousand', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const none = await store({ organization, security_frameworks: [] })
+      expect((await opened.ports.securityFrameworks.findActive(organization, none))?.security_frameworks).toEqual([])
+      const controls = Array.from({ length: 1000 }, (_, index) => aControl({ id: `${(index * 7) % 1000}` }))
+      const many = await store({ organization, security_frameworks: controls })
+      const found = await opened.ports.securityFrameworks.findActive(organization, many)
+      expect(found?.security_frameworks.map(({ id }) => id)).toEqual(controls.map(({ id }) => id))
+    })
+
+    test('one control is found by its exact id', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const id = await store({ organization, security_frameworks: [aControl({ id: 'a' }), ODD_CONTROL] })
+      const { securityFrameworks } = opened.ports
+      expect(await securityFrameworks.findControl(organization, id, ODD_CONTROL.id)).toEqual(ODD_CONTROL)
+      expect(await securityFrameworks.findControl(organization, id, 'a')).toEqual(aControl({ id: 'a' }))
+      expect(await securityFrameworks.findControl(organization, id, 'A')).toBeUndefined()
+      expect(await securityFrameworks.findControl(organization, id, '%')).toBeUndefined()
+      expect(await securityFrameworks.findControl(organization, NO_ID, 'a')).toBeUndefined()
+      expect(await securityFrameworks.findControl(NO_ID, id, 'a')).toBeUndefined()
+    })
+
+    test('a framework is found in its own organization alone', async () => {
+      const [organization, other] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
+      const id = await store({ organization })
+      const { securityFrameworks } = opened.ports
+      for (const [place, framework] of [
+        [other, id],
+        [organization, NO_ID],
+        [NO_ID, id],
+      ] as const) {
+        expect(await securityFrameworks.findActive(place, framework)).toBeUndefined()
+        expect(await securityFrameworks.isActive(place, framework)).toBe(false)
+        expect(await securityFrameworks.findControl(place, framework, 'A.5.1')).toBeUndefined()
+        expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(place, framework))).toBe(false)
+        expect(await remove(place, framework)).toBe(false)
+      }
+      expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(organization, id))).toBe(true)
+      expect(await securityFrameworks.listActive(NO_ID, all('id'))).toEqual({ total: 0, data: [] })
+    })
+
+    test('an update replaces the title and all controls', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const [id, other] = [await store({ organization }), await store({ organization })]
+      const after = { id, title: ODD_TEXT, security_frameworks: [aControl({ id: 'new' }), ODD_CONTROL] }
+      await update(after)
+      expect(await opened.ports.securityFrameworks.findActive(organization, id)).toEqual(after)
+      await update({ ...after, security_frameworks: [] })
+      expect(await opened.ports.securityFrameworks.findActive(organization, id)).toEqual({
+        ...after,
+        security_frameworks: [],
+      })
+      const untouched = await opened.ports.securityFrameworks.findActive(organization, other)
+      expect(untouched?.security_frameworks).toEqual([aControl()])
+    })
+
+    test('the evidence of one control is replaced, and nothing else', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const first = aControl({ id: 'a', evidences: [anEvidence()] })
+      const id = await store({ organization, security_frameworks: [first, ODD_CONTROL] })
+      const evidences = [anEvidence({ details: ODD_FREE_TEXT }), anEvidence()]
+      await opened.ports.transact((stores) => stores.securityFrameworks.setEvidences(id, ODD_CONTROL.id, evidences))
+      const found = await opened.ports.securityFrameworks.findActive(organization, id)
+      expect(found?.security_frameworks).toEqual([first, { ...ODD_CONTROL, evidences }])
+    })
+
+    test('a removed framework leaves every read', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const id = await store({ organization })
+      expect(await remove(organization, id)).toBe(true)
+      expect(await remove(organization, id)).toBe(false)
+      const { securityFrameworks } = opened.ports
+      expect(await securityFrameworks.findActive(organization, id)).toBeUndefined()
+      expect(await securityFrameworks.findControl(organization, id, 'A.5.1')).toBeUndefined()
+      expect(await securityFrameworks.isActive(organization, id)).toBe(false)
+      expect((await securityFrameworks.listActive(organization, all('id'))).total).toBe(0)
+      expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(organization, id))).toBe(false)
+    })
+
+    test('the frameworks of a removed organization leave every read', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const id = await store({ organization })
+      await removeStoredOrganization(opened.ports, organization)
+      const { securityFrameworks } = opened.ports
+      expect(await securityFrameworks.findActive(organization, id)).toBeUndefined()
+      expect(await securityFrameworks.findControl(organization, id, 'A.5.1')).toBeUndefined()
+      expect(await securityFrameworks.isActive(organization, id)).toBe(false)
+      expect((await securityFrameworks.listActive(organization, all('id'))).total).toBe(0)
+      expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(organization, id))).toBe(false)
+      expect(await remove(organization, id)).toBe(false)
+    })
+
+    test('lists the frameworks of an organization in every order and by pages', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const rows = []
+      for (const title of TEXTS_TO_SORT) rows.push({ id: await store({ organization, title }), title })
+      await store({ organization: await storeOrganization(opened.ports) })
+      await expectOrderAndPages(
+        SECURITY_FRAMEWORK_ORDER,
+        rows,
+        (page) => opened.ports.securityFrameworks.listActive(organization, page),
+        ({ id }) => id,
+      )
+    })
+
+    test('what is returned can be edited without changing what is stored', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const id = await store({ organization })
+      const found = await opened.ports.securityFrameworks.findActive(organization, id)
+      found?.security_frameworks[0]?.evidences.push(anEvidence())
+      const control = await opened.ports.securityFrameworks.findControl(organization, id, 'A.5.1')
+      if (control) control.details.changed = true
+      const again = await opened.ports.securityFrameworks.findActive(organization, id)
+      expect(again?.security_frameworks).toEqual([aControl()])
+    })
+
+    test('nothing is kept of a unit of work that fails', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const [edited, removed] = [await store({ organization }), await store({ organization })]
+      await expectRolledBack(
+        opened.ports,
+        async ({ securityFrameworks }) => {
+          await securityFrameworks.insert(aFramework({ organization }))
+          await securityFrameworks.update({ id: edited, title: 'edited', security_frameworks: [ODD_CONTROL] })
+          await securityFrameworks.setEvidences(edited, ODD_CONTROL.id, [])
+          await securityFrameworks.noteTold(edited, ODD_CONTROL.id, NOW)
+          await securityFrameworks.remove(organization, removed, NOW)
+        },
+        () => opened.ports.securityFrameworks.listActive(organization, all('id')),
+      )
+    })
+
+    describe('scheduled controls', () => {
+      test('are those with a frequency, of active frameworks of active organizations', async () => {
+        await openFresh(open, async (ports) => {
+          expect(await ports.securityFrameworks.listScheduled(0, 10)).toEqual([])
+          const organization = await storeOrganization(ports)
+          const created_at = '2026-01-01T00:00:00.000Z'
+          const security_frameworks = [
+            aControl({ id: 'none' }),
+            aControl({
+              id: 'open',
+              frequency: '0 0 * * *',
+              evidences: [anEvidence({ completed: 0, datetime: '2026-02-09T00:00:00.000Z' })],
+            }),
+            aControl({
+              id: 'done',
+              frequency: '0 0 1 * *',
+              evidences: [
+                anEvidence({ completed: 1, datetime: '2026-02-01T00:00:00.000Z' }),
+                anEvidence({ completed: 2, datetime: '2026-02-03T00:00:00.000Z' }),
+                anEvidence({ completed: 1, datetime: '2026-02-02T00:00:00.000Z' }),
+                anEvidence({ completed: 0, datetime: '2026-02-04T00:00:00.000Z' }),
+              ],
+            }),
+          ]
+          const framework = await store({ organization, title: ODD_TEXT, security_frameworks, created_at }, ports)
+          const scheduled = [aControl({ frequency: '0 0 * * *' })]
+          const removed = await store({ organization, security_frameworks: scheduled }, ports)
+          await ports.transact((stores) => stores.securityFrameworks.remove(organization, removed, NOW))
+          const gone = await storeOrganization(ports)
+          await store({ organization: gone, security_frameworks: scheduled }, ports)
+          await removeStoredOrganization(ports, gone)
+
+          const place = { organization, framework, title: ODD_TEXT, told: null }
+          expect(await ports.securityFrameworks.listScheduled(0, 10)).toEqual([
+            { ...place, control: 'open', frequency: '0 0 * * *', since: created_at },
+            { ...place, control: 'done', frequency: '0 0 1 * *', since: '2026-02-03T00:00:00.000Z' },
+          ])
+        })
+      })
+
+      test('follow the edits of their framework', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const control = aControl({ frequency: '0 0 * * *' })
+          const id = await store({ organization, security_frameworks: [control] }, ports)
+          const since = async () => (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.since)
+          expect(await since()).toEqual([NOW])
+          const evidences = [anEvidence({ datetime: '2026-04-01T00:00:00.000Z' })]
+          await ports.transact((stores) => stores.securityFrameworks.setEvidences(id, control.id, evidences))
+          expect(await since()).toEqual(['2026-04-01T00:00:00.000Z'])
+          const framework = { id, title: 'x', security_frameworks: [aControl({ frequency: '' })] }
+          await ports.transact((stores) => stores.securityFrameworks.update(framework))
+          expect(await since()).toEqual([])
+        })
+      })
+
+      test('come in pages of a fixed order, each once', async () => {
+        await openFresh(open, async (ports) => {
+          const wanted = new Set<string>()
+          for (let count = 0; count < 3; count += 1) {
+            const organization = await storeOrganization(ports)
+            const security_frameworks = ['b', 'a', 'c'].map((id) => aControl({ id, frequency: '0 0 * * *' }))
+            const framework = await store({ organization, security_frameworks }, ports)
+            for (const { id } of security_frameworks) wanted.add(`${framework}/${id}`)
+          }
+          const pages: ScheduledControl[] = []
+          for (let offset = 0; offset <= 10; offset += 2) {
+            const page = await ports.securityFrameworks.listScheduled(offset, 2)
+            expect(page.length).toBe(Math.max(0, Math.min(2, 9 - offset)))
+            pages.push(...page)
+          }
+          expect(pages).toEqual(await ports.securityFrameworks.listScheduled(0, 100))
+          expect(new Set(pages.map(({ framework, control }) => `${framework}/${control}`))).toEqual(wanted)
+        })
+      })
+
+      test('are told of once for each due time, never for an earlier one', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const controls = [
+            aControl({ id: 'a', frequency: '0 0 * * *' }),
+            aControl({ id: 'b', frequency: '0 0 * * *' }),
+          ]
+          const id = await store({ organization, security_frameworks: controls }, ports)
+          const note = (control: string, due: string) =>
+            ports.transact(({ securityFrameworks }) => securityFrameworks.noteTold(id, control, due))
+          expect(await note('a', '2026-02-02T00:00:00.000Z')).toBe(true)
+          expect(await note('a', '2026-02-02T00:00:00.000Z')).toBe(false)
+          expect(await note('a', '2026-02-01T00:00:00.000Z')).toBe(false)
+          expect(await note('a', '2026-02-03T00:00:00.000Z')).toBe(true)
+          expect(await note('no such control', '2026-02-03T00:00:00.000Z')).toBe(false)
+          const told = (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.told)
+          expect(told).toEqual(['2026-02-03T00:00:00.000Z', null])
+        })
+      })
+
+      test('are not told of anew because their framework was edited', async () => {
+        const organization = await storeOrganization(opened.ports)
+        const control = aControl({ frequency: '0 0 * * *' })
+        const id = await store({ organization, security_frameworks: [control] })
+        const note = () =>
+          opened.ports.transact(({ securityFrameworks }) => securityFrameworks.noteTold(id, control.id, NOW))
+        expect(await note()).toBe(true)
+        await update({ id, title: 'edited', security_frameworks: [aControl({ id: 'first' }), control] })
+        expect(await note()).toBe(false)
+      })
+
+      test('ten that tell of the same due time at once: exactly one wins', async () => {
+        const organization = await storeOrganization(opened.ports)
+        const control = aControl({ frequency: '0 0 * * *' })
+        const id = await store({ organization, security_frameworks: [control] })
+        const results = await tenAtOnce(() =>
+          opened.ports.transact(({ securityFrameworks }) => securityFrameworks.noteTold(id, control.id, NOW)),
+        )
+        expect(fulfilled(results).filter(Boolean)).toHaveLength(1)
+        expect(fulfilled(results)).toHaveLength(10)
+      })
+    })
+
+    test('ten removals at once: exactly one wins', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const id = await store({ organization })
+      const results = fulfilled(await tenAtOnce(() => remove(organization, id)))
+      expect(results).toHaveLength(10)
+      expect(results.filter(Boolean)).toHaveLength(1)
+    })
+
+    test('ten documents attached to one control at once: ten pieces of evidence', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const owner = await storeMember(opened.ports, organization, 'owner')
+      const framework = await store({ organization })
+      const path = { organization, framework, control: 'A.5.1' }
+      async function* content() {
+        yield new TextEncoder().encode('evidence')
+      }
+      const results = await tenAtOnce((index) =>
+        attachEvidence(opened.ports, { user: owner.id }, path, {
+          file_name: `${index}.txt`,
+          content_type: 'text/plain',
+          content: content(),
+        }),
+      )
+      expect(fulfilled(results)).toHaveLength(10)
+      const control = await opened.ports.securityFrameworks.findControl(organization, framework, 'A.5.1')
+      const files = control?.evidences.flatMap((evidence) => evidence.files)
+      expect(files?.toSorted()).toEqual(
+        fulfilled(results)
+          .map(({ file_path }) => file_path)
+          .toSorted(),
+      )
+    })
+  })
+}

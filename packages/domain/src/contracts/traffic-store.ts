@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { TRAFFIC_UPLOAD_ORDER } from '../threat-blockers/traffic-store.ts'
+import { aBlocker, anUpload, aSha256, NO_ID, ODD_TEXT, storeOrganization } from './builders.ts'
+import { type Open, openOnce } from './opened.ts'
+import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+/** 2026-03-01T00:00:00Z */
+const MIDNIGHT = Date.parse('2026-03-01T00:00:00.000Z') / 1000
+
+export function trafficStoreContract(adapter: string, open: Open): void {
+  describe(`TrafficStore contract: ${adapter}`, () => {
+    const opened = openOnce(open)
+
+    async function storeBlocker(): Promise<number> {
+      const organization = await storeOrganization(opened.ports)
+      return opened.ports.transact(({ threatBlockers }) => threatBlockers.insert(aBlocker({ organization })))
+    }
+    async function upload(part: Parameters<typeof anUpload>[0]): Promise<number | undefined> {
+      return opened.ports.transact(({ traffic }) => traffic.insertUpload(anUpload(part)))
+    }
+    /** Counts of hours, each `[start, total, malicious]`. */
+    async function addHours(id: number, ...hours: [start: number, total: number, malicious: number][]): Promise<void> {
+      const counts = hours.map(([start, total, malicious]) => ({ start, total, malicious }))
+      await opened.ports.transact(({ traffic }) => traffic.addHours(id, counts))
+    }
+
+    test('every field comes back as it was stored, by id and by hash', async () => {
+      const threat_blocker = await storeBlocker()
+      const counts = { lines: Number.MAX_SAFE_INTEGER, accepted: 3_000_000_000, rejected: 0, malicious: 0 }
+      const { threat_blocker: _, ...shown } = anUpload({
+        threat_blocker,
+        file_name: ODD_TEXT,
+        size: Number.MAX_SAFE_INTEGER,
+        received: '2026-02-28T23:59:59.999Z',
+        ...counts,
+      })
+      const id = await upload({ threat_blocker, ...shown })
+      expect(id).toBeGreaterThanOrEqual(1)
+      const { traffic } = opened.ports
+      expect(await traffic.findUpload(threat_blocker, id ?? 0)).toEqual({ id, ...shown })
+      expect(await traffic.findUploadBySha256(threat_blocker, shown.sha256)).toEqual({ id, ...shown })
+      expect(await traffic.listUploads(threat_blocker, all('id'))).toEqual({ total: 1, data: [{ id, ...shown }] })
+    })
+
+    test('an upload is found under its own blocker alone', async () => {
+      const [one, other] = [await storeBlocker(), await storeBlocker()]
+      const sha256 = aSha256()
+      const id = (await upload({ threat_blocker: one, sha256 })) ?? 0
+      const { traffic } = opened.ports
+      expect(await traffic.findUpload(other, id)).toBeUndefined()
+      expect(await traffic.findUploadBySha256(other, sha256)).toBeUndefined()
+      expect(await traffic.findUpload(one, NO_ID)).toBeUndefined()
+      expect(await traffic.findUpload(NO_ID, id)).toBeUndefined()
+      expect(await traffic.findUploadBySha256(one, aSha256())).toBeUndefined()
+      expect(await traffic.listUploads(other, all('id'))).toEqual({ total: 0, data: [] })
+      expect(await traffic.listUploads(NO_ID, all('id'))).toEqual({ total: 0, data: [] })
+    })
+
+    test('the same bytes count once for a blocker, and again for another', async () => {
+      const [one, other] = [await storeBlocker(), await storeBlocker()]
+      const sha256 = aSha256()
+      const first = await upload({ threat_blocker: one, sha256, file_name: 'first.json' })
+      expect(await upload({ threat_blocker: one, sha256, file_name: 'second.json' })).toBeUndefined()
+      expect(await upload({ threat_blocker: other, sha256 })).toBeDefined()
+      expect(await opened.ports.traffic.findUploadBySha256(one, sha256)).toMatchObject({
+        id: first,
+        file_name: 'first.json',
+      })
+    })
+
+    test('a repeated upload does not spoil the unit that tried it', async () => {
+      const threat_blocker = await storeBlocker()
+      const sha256 = aSha256()
+      await upload({ threat_blocker, sha256 })
+      const next = await opened.ports.transact(async ({ traffic }) => {
+        expect(await traffic.insertUpload(anUpload({ threat_blocker, sha256 }))).toBeUndefined()
+        return traffic.insertUpload(anUpload({ threat_blocker }))
+      })
+      expect(await opened.ports.traffic.findUpload(threat_blocker, next ?? 0)).toBeDefined()
+    })
+
+    test('lists the uploads of a blocker in every order and by pages', async () => {
+      const threat_blocker = await storeBlocker()
+      const rows = []
+      for (const day of [3, 1, 2, 1, 3, 2]) {
+        const received = `2026-02-0${day}T00:00:00.000Z`
+        rows.push({ id: (await upload({ threat_blocker, received })) ?? 0, received })
+      }
+      await upload({ threat_blocker: await storeBlocker() })
+      await expectOrderAndPages(
+        TRAFFIC_UPLOAD_ORDER,
+        rows,
+        (page) => opened.ports.traffic.listUploads(threat_blocker, page),
+        ({ id }) => id,
+      )
+    })
+
+    test('counts come by the hour and by the day, oldest first', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [MIDNIGHT + HOUR, 5, 1], [MIDNIGHT, 3, 0], [MIDNIGHT - HOUR, 2, 2])
+      expect(await opened.ports.traffic.counts([id])).toEqual(
+        new Map([
+          [
+            id,
+            {
+              hours: [
+                { start: MIDNIGHT - HOUR, total: 2, malicious: 2 },
+                { start: MIDNIGHT, total: 3, malicious: 0 },
+                { start: MIDNIGHT + HOUR, total: 5, malicious: 1 },
+              ],
+              days: [
+                { start: MIDNIGHT - DAY, total: 2, malicious: 2 },
+                { start: MIDNIGHT, total: 8, malicious: 1 },
+              ],
+            },
+          ],
+        ]),
+      )
+    })
+
+    test('counts of the same hour add up', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [MIDNIGHT, 3, 1])
+      await addHours(id, [MIDNIGHT + HOUR, 1, 0], [MIDNIGHT, 4, 2])
+      await addHours(id)
+      const { hours } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(hours).toEqual([
+        { start: MIDNIGHT, total: 7, malicious: 3 },
+        { start: MIDNIGHT + HOUR, total: 1, malicious: 0 },
+      ])
+    })
+
+    test('the hours are those among the 24 that end with the newest', async () => {
+      const id = await storeBlocker()
+      await addHours(
+        id,
+        ...[0, 1, 2, 23, 24, 25].map((back): [number, number, number] => [MIDNIGHT - back * HOUR, 1, 0]),
+      )
+      const { hours = [] } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(hours.map(({ start }) => (MIDNIGHT - start) / HOUR)).toEqual([23, 2, 1, 0])
+    })
+
+    test('the days are the newest 30 that have traffic, gaps left out', async () => {
+      const id = await storeBlocker()
+      const days = Array.from({ length: 35 }, (_, index) => MIDNIGHT - index * 2 * DAY)
+      await addHours(id, ...days.map((start, index): [number, number, number] => [start + 5 * HOUR, index + 1, 0]))
+      const { days: found = [] } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(found).toHaveLength(30)
+      expect(found[0]).toEqual({ start: MIDNIGHT - 58 * DAY, total: 30, malicious: 0 })
+      expect(found.at(-1)).toEqual({ start: MIDNIGHT, total: 1, malicious: 0 })
+    })
+
+    test('hours before 1970 and far in the future belong to their own days', async () => {
+      const id = await storeBlocker()
+      const year9999 = Date.parse('9999-12-31T23:00:00.000Z') / 1000
+      const year0 = Date.parse('0000-01-01T00:00:00.000Z') / 1000
+      await addHours(id, [year0, 1, 0], [-HOUR, 1, 1], [-DAY - HOUR, 1, 0], [0, 1, 0], [year9999, 1, 0])
+      const { hours, days = [] } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(hours).toEqual([{ start: year9999, total: 1, malicious: 0 }])
+      expect(days.map(({ start }) => start)).toEqual([year0, -2 * DAY, -DAY, 0, year9999 - 23 * HOUR])
+    })
+
+    test('counts are those of the blockers asked for that have any', async () => {
+      const [one, two, none, other] = [
+        await storeBlocker(),
+        await storeBlocker(),
+        await storeBlocker(),
+        await storeBlocker(),
+      ]
+      await addHours(one, [MIDNIGHT, 1, 0])
+      await addHours(two, [MIDNIGHT - 40 * DAY, 2, 1])
+      await addHours(other, [MIDNIGHT, 4, 0])
+      const counts = await opened.ports.traffic.counts([one, two, none, NO_ID])
+      expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([one, two])
+      expect(counts.get(two)?.hours).toEqual([{ start: MIDNIGHT - 40 * DAY, total: 2, malicious: 1 }])
+      expect((await opened.ports.traffic.counts([])).size).toBe(0)
+    })
+
+    test('counts can be larger than 32 bits', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [MIDNIGHT, 5_000_000_000, 3_000_000_000])
+      await addHours(id, [MIDNIGHT, 5_000_000_000, 0], [MIDNIGHT + HOUR, 1, 0])
+      const { days } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(days).toEqual([{ start: MIDNIGHT, total: 10_000_000_001, malicious: 3_000_000_000 }])
+    })
+
+    test('many hours are taken in at once', async () => {
+      const id = await storeBlocker()
+      const hours = Array.from({ length: 3000 }, (_, index): [number, number, number] => [
+        MIDNIGHT + index * HOUR,
+        1,
+        0,
+      ])
+      await addHours(id, ...hours)
+      const { days = [] } = (await opened.ports.traffic.counts([id])).get(id) ?? {}
+      expect(days).toHaveLength(30)
+      expect(days[0]?.total).toBe(24)
+    })
+
+    test('what is returned can be edited without changing what is stored', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [MIDNIGHT, 1, 0])
+      const [hour] = (await opened.ports.traffic.counts([id])).get(id)?.hours ?? []
+      if (hour) hour.total = 99
+      const upload1 = (await upload({ threat_blocker: id, file_name: 'a.json' })) ?? 0
+      const found = await opened.ports.traffic.findUpload(id, upload1)
+      if (found) found.file_name = 'evil.json'
+      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
+        { start: MIDNIGHT, total: 1, malicious: 0 },
+      ])
+      expect((await opened.ports.traffic.findUpload(id, upload1))?.file_name).toBe('a.json')
+    })
+
+    test('nothing is kept of a unit of work that fails', async () => {
+      const threat_blocker = await storeBlocker()
+      await addHours(threat_blocker, [MIDNIGHT, 1, 0])
+      await expectRolledBack(
+        opened.ports,
+        async ({ traffic }) => {
+          await traffic.insertUpload(anUpload({ threat_blocker }))
+          await traffic.addHours(threat_blocker, [{ start: MIDNIGHT, total: 5, malicious: 5 }])
+        },
+        async () => [
+          await opened.ports.traffic.counts([threat_blocker]),
+          await opened.ports.traffic.listUploads(threat_blocker, all('id')),
+        ],
+      )
+    })
+
+    test('ten uploads of the same bytes at once: exactly one is stored', async () => {
+      const threat_blocker = await storeBlocker()
+      const sha256 = aSha256()
+      const results = fulfilled(await tenAtOnce(() => upload({ threat_blocker, sha256 })))
+      expect(results).toHaveLength(10)
+      expect(results.filter((id) => id !== undefined)).toHaveLength(1)
+      expect((await opened.ports.traffic.listUploads(threat_blocker, all('id'))).total).toBe(1)
+    })
+
+    test('ten additions to the same hours at once add up', async () => {
+      const id = await storeBlocker()
+      const results = await tenAtOnce((index) => {
+        const hours: [number, number, number][] = [
+          [MIDNIGHT, 10, 1],
+          [MIDNIGHT + HOUR, 1, 0],
+        ]
+        return addHours(id, ...(index % 2 ? hours : hours.toReversed()))
+      })
+      expect(fulfilled(results)).toHaveLength(10)
+      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
+        { start: MIDNIGHT, total: 100, malicious: 10 },
+        { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
+      ])
+    })
+  })
+}

@@ -1,0 +1,47 @@
+import type { Needs } from '../ports.ts'
+import type { EvidenceFiles } from '../security-frameworks/evidence-files.ts'
+import { bounded } from '../stream.ts'
+import type { State } from './state.ts'
+
+type FileRow = { chunks: Uint8Array[]; staged_at: string }
+
+/** Outside of `state`, since bytes are no part of a transaction; the documents in it say which are still needed. */
+export function memoryEvidenceFiles(ports: Needs<'now' | 'newSha256'>, state: State): EvidenceFiles {
+  const files = new Map<number, FileRow>()
+  let last = 0
+  return {
+    async stage(content, limit) {
+      const hash = ports.newSha256()
+      const chunks: Uint8Array[] = []
+      let size = 0
+      for await (const bytes of bounded(content, limit)) {
+        hash.update(bytes)
+        size += bytes.length
+        chunks.push(new Uint8Array(bytes))
+      }
+      last += 1
+      files.set(last, { chunks, staged_at: ports.now().toISOString() })
+      return { file: last, size, sha256: hash.digest() }
+    },
+
+    async discard(file) {
+      files.delete(file)
+    },
+
+    async *read(file, from, to) {
+      let start = 0
+      for (const chunk of files.get(file)?.chunks ?? []) {
+        const bytes = chunk.slice(Math.max(0, from - start), Math.max(0, to + 1 - start))
+        if (bytes.length > 0) yield bytes
+        start += chunk.length
+      }
+    },
+
+    async sweep(before) {
+      const named = new Set([...state.documents.values()].map(({ file }) => file))
+      const unnamed = [...files].filter(([file, { staged_at }]) => staged_at < before && !named.has(file))
+      for (const [file] of unnamed) files.delete(file)
+      return unnamed.length
+    },
+  }
+}

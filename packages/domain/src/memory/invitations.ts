@@ -1,0 +1,98 @@
+import type { InvitationStore, OwedMail } from '../members/invitation-store.ts'
+import type { User } from '../members/user.ts'
+import { compare } from './page-of.ts'
+import { copy, type InvitationRow, isActive, type MembershipRow, type State, summaryOf } from './state.ts'
+
+export function memoryInvitations(state: State): InvitationStore {
+  function membershipOf({ membership }: InvitationRow): MembershipRow | undefined {
+    const row = state.memberships.get(membership)
+    return row && isActive(state, row) ? row : undefined
+  }
+  function owed(): InvitationRow[] {
+    return [...state.invitations.values()]
+      .filter((row) => row.code !== null && membershipOf(row))
+      .toSorted((a, b) => compare(a.due_at, b.due_at) || compare(a.id, b.id))
+  }
+  function change(id: number, changes: Partial<InvitationRow>): void {
+    const row = state.invitations.get(id)
+    if (row) state.invitations.set(id, { ...row, ...changes })
+  }
+  return {
+    async insert(invitation) {
+      const id = state.nextId('invitations')
+      const untried = { due_at: invitation.created_at, attempts: 0, sent_at: null, given_up_at: null, error: null }
+      state.invitations.set(id, copy({ id, ...invitation, used_at: null, ...untried }))
+    },
+
+    async findUsable(codeHash, now) {
+      const row = [...state.invitations.values()].find(
+        (candidate) => candidate.code_hash === codeHash && candidate.used_at === null && candidate.expires_at > now,
+      )
+      const membership = row && membershipOf(row)
+      return membership && { id: row.id, organization: membership.organization, user: membership.user }
+    },
+
+    async use(id, at) {
+      if (state.invitations.get(id)?.used_at !== null) return false
+      change(id, { used_at: at })
+      return true
+    },
+
+    async leaseOwed(now, leaseUntil, limit) {
+      const mails: OwedMail[] = []
+      const due = owed().filter(({ due_at }) => due_at <= now)
+      for (const row of due.slice(0, limit)) {
+        const leased = { ...row, attempts: row.attempts + 1, due_at: leaseUntil }
+        const membership = membershipOf(row)
+        if (!membership || row.code === null) continue
+        state.invitations.set(row.id, leased)
+        mails.push(mailOf(state, leased, membership, row.code))
+      }
+      return mails
+    },
+
+    async markSent(id, at) {
+      change(id, { sent_at: at, code: null })
+    },
+
+    async postpone(id, next, error) {
+      change(id, { due_at: next, error })
+    },
+
+    async giveUp(id, at, error) {
+      const row = state.invitations.get(id)
+      if (!row || row.code === null) return undefined
+      change(id, { given_up_at: at, error, code: null })
+      const membership = membershipOf(row)
+      return membership && { organization: membership.organization, user: membership.user }
+    },
+
+    async nextDue() {
+      return owed()[0]?.due_at
+    },
+  }
+}
+
+function mailOf(state: State, row: InvitationRow, membership: MembershipRow, code: string): OwedMail {
+  const to = userOf(state, membership.user)
+  const by = userOf(state, row.invited_by)
+  return {
+    id: row.id,
+    attempts: row.attempts,
+    message_id: row.message_id,
+    to: to.email,
+    first_name: to.first_name,
+    locale: to.locale,
+    organization_name: summaryOf(state, membership.organization).name,
+    role: membership.role,
+    invited_by: `${by.first_name} ${by.last_name}`.trim() || by.email,
+    code,
+    expires_at: row.expires_at,
+  }
+}
+
+function userOf(state: State, id: string): User {
+  const user = state.users.get(id)
+  if (!user) throw new Error(`There is no user ${id}`)
+  return user
+}
