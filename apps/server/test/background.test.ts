@@ -1,0 +1,99 @@
+import {
+  createOrganization,
+  createSecurityFramework,
+  listNotifications,
+  registerUser,
+} from '@security-management/domain'
+import { memoryPorts } from '@security-management/domain/memory'
+import { pino } from 'pino'
+import { describe, expect, test } from 'vitest'
+import { startDueEvidence } from '../src/due-evidence.ts'
+import { repeat } from '../src/repeat.ts'
+import { sweepEvidenceFiles } from '../src/sweep.ts'
+
+/** For what takes a moment, and more than one on a machine that is busy. */
+const PATIENT = { timeout: 10_000 }
+const HOUR = 60 * 60 * 1000
+
+function logInto(lines: object[]) {
+  return pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+}
+
+describe('work that comes back', () => {
+  test('never runs twice at the same time, and runs again when it was woken meanwhile', async () => {
+    let running = 0
+    let most = 0
+    let runs = 0
+    const work = async () => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      running -= 1
+      runs += 1
+    }
+    const loop = repeat(work, HOUR, () => {})
+    loop.wake()
+    loop.wake()
+    await expect.poll(() => runs, PATIENT).toBe(2)
+    await loop.stop()
+    loop.wake()
+    expect({ most, runs }).toEqual({ most: 1, runs: 2 })
+  })
+
+  test('goes on after a failure', async () => {
+    const failures: unknown[] = []
+    let runs = 0
+    const work = async () => {
+      runs += 1
+      if (runs === 1) throw new Error('once')
+    }
+    const loop = repeat(work, 5, (error) => failures.push(error))
+    await expect.poll(() => runs, PATIENT).toBeGreaterThan(1)
+    await loop.stop()
+    expect(failures).toEqual([new Error('once')])
+  })
+})
+
+test('people are told of evidence that has fallen due', async () => {
+  let now = new Date('2025-05-01T10:00:00.000Z')
+  const ports = memoryPorts({ now: () => now })
+  const { id } = await registerUser(ports, { email: 'anna@example.com' })
+  const organization = await createOrganization(ports, { user: id }, { name: 'Acme' })
+  const control = { id: 'A.8.13', title: 'Backup', frequency: '0 9 * * *' }
+  await createSecurityFramework(ports, { user: id }, organization, { title: 'ISO', security_frameworks: [control] })
+  now = new Date('2025-05-02T09:00:00.000Z')
+  const lines: object[] = []
+  const loop = startDueEvidence(ports, logInto(lines))
+  await expect.poll(() => lines, PATIENT).toMatchObject([{ told: 1 }])
+  await loop.stop()
+  const { data } = await listNotifications(ports, { user: id }, { type: 'warning' })
+  expect(data).toMatchObject([{ title: 'Evidence due' }])
+})
+
+describe('the sweep of unfinished uploads', () => {
+  async function* content() {
+    yield Buffer.from('half')
+  }
+
+  test('erases what is more than a day old, and nothing younger', async () => {
+    let now = new Date('2025-05-01T10:00:00.000Z')
+    const ports = memoryPorts({ now: () => now })
+    await ports.evidenceFiles.stage(content(), 100)
+    now = new Date(now.getTime() + 25 * HOUR)
+    await ports.evidenceFiles.stage(content(), 100)
+    const lines: object[] = []
+    await sweepEvidenceFiles(ports, logInto(lines))
+    await sweepEvidenceFiles(ports, logInto(lines))
+    expect(lines).toMatchObject([{ swept: 1 }])
+  })
+
+  test('that fails is logged, and stops nothing', async () => {
+    const ports = memoryPorts()
+    const lines: object[] = []
+    ports.evidenceFiles.sweep = async () => {
+      throw new Error('the database is gone')
+    }
+    await sweepEvidenceFiles(ports, logInto(lines))
+    expect(lines).toMatchObject([{ level: 50, msg: 'sweeping unfinished uploads failed' }])
+  })
+})

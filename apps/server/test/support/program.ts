@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** Longest time that a process of a test may take to come to an end, in milliseconds. */
+const TOO_LONG = 25_000
+
+/** How a process ended and what it said. */
+export type Ended = { code: number | null; stdout: string; stderr: string }
+
+/** A running process of the program, from its sources. */
+export type Running = {
+  child: ChildProcess
+  /** What it has said so far. */
+  said: { stdout: string; stderr: string }
+  ended: Promise<Ended>
+}
+
+/** Starts the program in the directory `cwd`, with these variables and none that the tests run under. */
+export function start(args: string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }): Running {
+  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.stderr += text
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), TOO_LONG)
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      resolve({ code, ...said })
+    })
+  })
+  return { child, said, ended }
+}
+
+/** Runs the program to its end. */
+export function run(args: string[], where: { cwd: string; env?: Record<string, string> }): Promise<Ended> {
+  return start(args, where).ended
+}
+
+/** A new directory for the files of a test, and how to remove it. */
+export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'server-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
