@@ -93,15 +93,30 @@ export type Schema = {
     accepted: number
     rejected: number
     malicious: number
+    from: string | null
+    to: string | null
+    format: string
+    rejects: string
   }
-  traffic_hour: {
+  traffic_slot: {
     threat_blocker: number
-    /** Unix seconds. */
+    /** Of five minutes, Unix seconds. */
     start: number
-    /** Start of the UTC day, Unix seconds. */
-    day: number
     total: number
     malicious: number
+  }
+  threat: {
+    id: Generated<number>
+    threat_blocker: number
+    kind: string
+    value: string
+    feed: string
+    entry: string
+    verdict: string
+    snapshot: number
+    requests: number
+    first_seen: string
+    last_seen: string
   }
   cloud_defense: {
     id: Generated<number>

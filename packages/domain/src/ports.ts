@@ -10,8 +10,9 @@ import type { DocumentStore } from './security-frameworks/document-store.ts'
 import type { EvidenceFiles } from './security-frameworks/evidence-files.ts'
 import type { SecurityFrameworkStore } from './security-frameworks/security-framework-store.ts'
 import type { ThreatBlockerStore } from './threat-blockers/threat-blocker-store.ts'
-import type { TrafficStore } from './threat-blockers/traffic-store.ts'
 import type { TokenStore } from './tokens/token-store.ts'
+import type { ReadTraffic } from './traffic/traffic-reader.ts'
+import type { TrafficStore } from './traffic/traffic-store.ts'
 import type { VpnProfileStore } from './vpn-profiles/vpn-profile-store.ts'
 
 /** Everything that is remembered, one store a subject. */
@@ -67,6 +68,7 @@ export type Ports = Stores &
     transact<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>
     /** The bytes of evidence documents, which are too large for a transaction. */
     evidenceFiles: EvidenceFiles
+    readTraffic: ReadTraffic
     bus: EventBus
   }
 

@@ -10,8 +10,9 @@ import type { NewOrganization } from '../organizations/organization.ts'
 import type { Needs } from '../ports.ts'
 import type { Control, Evidence, SecurityFramework } from '../security-frameworks/security-framework.ts'
 import type { NewThreatBlocker } from '../threat-blockers/threat-blocker.ts'
-import type { NewTrafficUpload } from '../threat-blockers/traffic-upload.ts'
 import type { NewToken } from '../tokens/token-store.ts'
+import type { NewThreat } from '../traffic/threat.ts'
+import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import { NOW } from './opened.ts'
 
 /** The greatest id there can be: nothing has it. */
@@ -94,6 +95,25 @@ export function anUpload(part: Partial<NewTrafficUpload> & Pick<NewTrafficUpload
     accepted: 9,
     rejected: 1,
     malicious: 2,
+    from: '2026-03-01T10:00:00.000Z',
+    to: NOW,
+    format: 'rows',
+    rejects: [{ line: 3, field: 'time', reason: 'missing' }],
+    ...part,
+  }
+}
+
+export function aThreat(part: Partial<NewThreat> = {}): NewThreat {
+  return {
+    kind: 'address',
+    value: '203.0.113.9',
+    requests: 3,
+    first_seen: '2026-03-01T10:00:00.000Z',
+    last_seen: '2026-03-01T11:00:00.000Z',
+    feed: 'blocklist',
+    entry: '203.0.113.0/24',
+    snapshot: 1,
+    verdict: '',
     ...part,
   }
 }

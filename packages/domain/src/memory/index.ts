@@ -1,5 +1,7 @@
 import { createEventBus, type DomainEvent } from '../events.ts'
 import type { Ports, Stores } from '../ports.ts'
+import { readTrafficHere } from '../traffic/traffic-reader.ts'
+import { NO_FEEDS } from '../traffic/traffic-reading.ts'
 import { memoryAssessments } from './assessments.ts'
 import { memoryCloudDefenses } from './cloud-defenses.ts'
 import { memoryDocuments } from './documents.ts'
@@ -45,6 +47,7 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
     ...memoryStores(state),
     ...surroundings,
     evidenceFiles: memoryEvidenceFiles(surroundings, state),
+    readTraffic: readTrafficHere(surroundings.newSha256, () => NO_FEEDS),
     bus,
     published,
     transact(work) {

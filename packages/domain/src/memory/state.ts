@@ -9,9 +9,10 @@ import type { Organization, OrganizationSummary } from '../organizations/organiz
 import type { Document } from '../security-frameworks/document-store.ts'
 import type { SecurityFramework } from '../security-frameworks/security-framework.ts'
 import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
-import type { RequestCount } from '../threat-blockers/traffic-store.ts'
-import type { NewTrafficUpload } from '../threat-blockers/traffic-upload.ts'
 import type { Token } from '../tokens/token-store.ts'
+import type { Threat } from '../traffic/threat.ts'
+import type { SlotCount } from '../traffic/traffic-reading.ts'
+import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import type { VpnProfile } from '../vpn-profiles/vpn-profile.ts'
 
 type Numbered = { id: number }
@@ -35,6 +36,7 @@ export type InvitationRow = Numbered &
   }
 export type TokenRow = Token & { hash: string }
 export type ThreatBlockerRow = Belonging<Omit<StoredThreatBlocker, 'last_upload_at' | 'has_vpn'>> & Removable
+export type ThreatRow = Threat & { threat_blocker: number }
 export type TrafficUploadRow = Numbered & NewTrafficUpload
 export type CloudDefenseRow = Numbered & NewCloudDefense
 export type VpnProfileRow = Belonging<VpnProfile> & Removable
@@ -51,8 +53,9 @@ type Tables = {
   tokens: Map<number, TokenRow>
   threatBlockers: Map<number, ThreatBlockerRow>
   trafficUploads: Map<number, TrafficUploadRow>
-  /** The hours of each blocker, by their start, ascending. */
-  trafficHours: Map<number, RequestCount[]>
+  /** The slots of five minutes of each blocker, by their start, ascending. */
+  trafficSlots: Map<number, SlotCount[]>
+  threats: Map<number, ThreatRow>
   cloudDefenses: Map<number, CloudDefenseRow>
   vpnProfiles: Map<number, VpnProfileRow>
   securityFrameworks: Map<number, SecurityFrameworkRow>
@@ -79,7 +82,8 @@ export function emptyState(): State {
     tokens: new Map(),
     threatBlockers: new Map(),
     trafficUploads: new Map(),
-    trafficHours: new Map(),
+    trafficSlots: new Map(),
+    threats: new Map(),
     cloudDefenses: new Map(),
     vpnProfiles: new Map(),
     securityFrameworks: new Map(),

@@ -3,7 +3,7 @@ import { DomainError } from '../errors.ts'
 import { type Page, pageEntries } from '../page.ts'
 import { object, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
-import { findThreatBlocker, type ThreatBlockerRef } from './find-threat-blocker.ts'
+import { findThreatBlocker, type ThreatBlockerRef } from '../threat-blockers/find-threat-blocker.ts'
 import { TRAFFIC_UPLOAD_ORDER } from './traffic-store.ts'
 import type { TrafficUpload } from './traffic-upload.ts'
 

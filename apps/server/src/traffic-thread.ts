@@ -1,0 +1,34 @@
+import { parentPort } from 'node:worker_threads'
+import { createTrafficReading, DomainError, NO_FEEDS, type TrafficReading } from '@security-management/domain'
+import type { FromThread, ToThread } from './traffic-messages.ts'
+
+// A thread of its own that reads traffic files, so that requests never wait for one.
+
+const port = parentPort
+if (!port) throw new Error('This file runs as a worker thread')
+
+const readings = new Map<number, TrafficReading>()
+
+port.on('message', (message: ToThread) => {
+  const { reading } = message
+  try {
+    if ('open' in message) readings.set(reading, createTrafficReading(NO_FEEDS))
+    else if ('bytes' in message) {
+      const { bytes, length } = message
+      readings.get(reading)?.push(new Uint8Array(bytes, 0, length))
+      say({ reading, read: bytes }, [bytes])
+    } else if ('end' in message) {
+      const summary = readings.get(reading)?.end()
+      if (summary) say({ reading, summary })
+      readings.delete(reading)
+    } else readings.delete(reading)
+  } catch (error) {
+    readings.delete(reading)
+    if (error instanceof DomainError && error.code === 'invalid') say({ reading, refused: error.details })
+    else say({ reading, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+})
+
+function say(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  port?.postMessage(message, transfer)
+}
