@@ -68,7 +68,8 @@ function createSplitter() {
   /** Where the string began that was read last, at depth 1 of the first object: perhaps a key. */
   let key = { from: -1, to: -1 }
   let itemFrom = 0
-  let wrapped = false
+  /** The text of the object around the array, up to the array; null where there is none. */
+  let wrapper: string | null = null
   let skipping = false
   let hadItem = false
   let rows = 0
@@ -91,15 +92,21 @@ function createSplitter() {
     return true
   }
 
+  /** The text from `itemFrom` up to `to`. However the file was cut, what is too long is refused. */
+  function taken(to: number): string {
+    if (to - itemFrom > MAX_LINE_LENGTH) throw malformed(`a value is longer than ${MAX_LINE_LENGTH} characters`)
+    return text.slice(itemFrom, to)
+  }
+
   function takeItem(to: number): string {
-    const item = text.slice(itemFrom, to).trim()
+    const item = taken(to).trim()
     if (item === '') throw malformed('an array has an empty item')
     mustParse(item)
     return item
   }
 
   function* items(): Generator<LineText> {
-    const base = wrapped ? 2 : 1
+    const base = wrapper === null ? 1 : 2
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at)
       if (string(code)) continue
@@ -111,17 +118,16 @@ function createSplitter() {
       } else if (code === CLOSE_ARRAY) {
         depth -= 1
         if (depth < base) {
-          const last = text.slice(itemFrom, at).trim()
-          if (last !== '') yield takeItem(at)
-          else if (hadItem) throw malformed('an array has an empty item')
+          if (hadItem || taken(at).trim() !== '') yield takeItem(at)
           at += 1
+          itemFrom = at
           mode = 'tail'
           return
         }
       }
       if (depth < base) throw malformed('brackets do not match')
     }
-    if (text.length - itemFrom > MAX_LINE_LENGTH) throw malformed(`a line is longer than ${MAX_LINE_LENGTH} characters`)
+    taken(at)
   }
 
   /** Looks through the first object until it shows whether it is a line or has the array of lines. */
@@ -130,10 +136,10 @@ function createSplitter() {
       const code = text.charCodeAt(at)
       if (string(code)) continue
       if (code === OPEN_ARRAY && depth === 1 && isWrapperKey()) {
+        wrapper = taken(at)
         depth += 1
         at += 1
         itemFrom = at
-        wrapped = true
         mode = 'items'
         return []
       }
@@ -142,14 +148,14 @@ function createSplitter() {
         depth -= 1
         if (depth === 0) {
           at += 1
-          const line = text.slice(itemFrom, at)
+          const line = taken(at)
           mustParse(line)
           mode = 'single'
           return [line]
         }
       }
     }
-    if (text.length - itemFrom > MAX_LINE_LENGTH) throw malformed('no array of lines, and too long for one line')
+    taken(at)
     return []
   }
 
@@ -163,20 +169,21 @@ function createSplitter() {
     for (;;) {
       const end = text.indexOf('\n', at)
       if (end < 0 && !final) break
-      const row = text.slice(at, end < 0 ? undefined : end).trim()
-      if (skipping) {
+      const to = end < 0 ? text.length : end
+      const row = text.slice(at, to).trim()
+      if (skipping || to - at > MAX_LINE_LENGTH) {
+        if (rows === 0) throw malformed('too long for one line')
         skipping = false
-        yield undefined
-      } else if (row.length > MAX_LINE_LENGTH) {
+        rows += 1
         yield undefined
       } else if (row !== '') {
         if (rows === 0) {
           mustParse(row)
           firstRow = row
         }
+        rows += 1
         yield row
       }
-      if (skipping || row !== '') rows += 1
       if (end < 0) {
         at = text.length
         return
@@ -224,18 +231,19 @@ function createSplitter() {
     }
   }
 
+  /** After the array: white space alone, or the rest of the object around it, which is parsed at the end. */
   function tail(): void {
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at)
-      if (!wrapped || depth === 0) {
+      if (wrapper === null) {
         if (!/\s/.test(text[at] as string)) throw malformed('something follows the end')
-        continue
+      } else if (!string(code)) {
+        if (code === OPEN_ARRAY && depth === 1 && isWrapperKey()) throw malformed('more than one array of lines')
+        if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1
+        else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1
       }
-      if (string(code)) continue
-      if (code === OPEN_ARRAY && depth === 1 && isWrapperKey()) throw malformed('more than one array of lines')
-      if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1
-      else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1
     }
+    if (wrapper !== null) taken(at)
   }
 
   function* push(more: string): Generator<LineText> {
@@ -256,14 +264,13 @@ function createSplitter() {
       else tail()
       if (before === mode) break
     }
-    // What was cut is let go; what may still be needed begins at `itemFrom`, or at the key read last.
-    const from = mode === 'rows' ? at : mode === 'items' || mode === 'object' ? itemFrom : Math.max(0, key.from)
-    const keep = Math.min(from, at)
-    text = text.slice(keep)
-    if (mode !== 'rows' && text.length > 2 * MAX_LINE_LENGTH) throw malformed('a value is too long')
-    at -= keep
-    itemFrom -= keep
-    key = { from: key.from - keep, to: key.to < 0 ? -1 : key.to - keep }
+    // What was read is let go; in these modes what begins at `itemFrom` is still needed.
+    const isNeeded = mode === 'items' || mode === 'object' || (mode === 'tail' && wrapper !== null)
+    const gone = isNeeded ? itemFrom : at
+    text = text.slice(gone)
+    at -= gone
+    itemFrom -= gone
+    key = { from: key.from - gone, to: key.to - gone }
   }
 
   function* end(): Generator<LineText> {
@@ -273,7 +280,10 @@ function createSplitter() {
       return
     }
     if (mode === 'single') return
-    if (mode === 'tail' && (!wrapped || depth === 0)) return
+    if (mode === 'tail') {
+      if (wrapper !== null) mustParse(`${wrapper}[]${text.slice(itemFrom)}`)
+      return
+    }
     throw malformed(mode === 'start' ? 'nothing in it' : 'it ends in the middle')
   }
 
