@@ -1,14 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
+// Packages of this workspace are tested from their sources, without a build.
+const source = { resolve: { conditions: ['source'] }, ssr: { resolve: { conditions: ['source'] } } }
+
 export default defineConfig({
-  // Packages of this workspace are tested from their sources, without a build.
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-    // One PostgreSQL for the whole run, where the tests ask for one.
-    globalSetup: ['packages/adapters-sql/src/testing/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        ...source,
+        // The rules, in memory: nothing is started, and nothing is left behind that files would have to be kept apart for.
+        test: { name: 'domain', include: ['packages/domain/src/**/*.test.ts'], isolate: false },
+      },
+      {
+        ...source,
+        test: {
+          name: 'adapters',
+          include: ['packages/adapters-*/src/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+          // One PostgreSQL for the whole run, where the tests ask for one.
+          globalSetup: ['packages/adapters-sql/src/testing/global-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
   },
 })

@@ -5,7 +5,7 @@ import { type FirstUser, registerFirstUser } from './first-user.ts'
 import { listen, stopListening } from './listen.ts'
 import type { Log } from './log.ts'
 import { startMailRelay } from './mail-relay.ts'
-import { sweepEvidenceFiles } from './sweep.ts'
+import { sweepFiles } from './sweep.ts'
 import { type OpenPorts, openHttpServer, openMailer, openPorts } from './wire.ts'
 
 /** What requests, and mails on their way, get to come to their end when the service stops, in milliseconds. */
@@ -54,7 +54,7 @@ function startBackground(config: Config, { ports }: OpenPorts, log: Log, publicU
   const mailer = openMailer(config, publicUrl)
   const relay = startMailRelay(ports, mailer, log)
   const dueEvidence = startDueEvidence(ports, log)
-  const sweep = sweepEvidenceFiles(ports, log)
+  const sweep = sweepFiles(ports, log)
   return { stop: () => Promise.all([relay.stop(), dueEvidence.stop(), sweep]), hurry: () => mailer.close() }
 }
 

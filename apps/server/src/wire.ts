@@ -6,6 +6,7 @@ import { createEventBus, type InvitationMailer, type Ports } from '@security-man
 import { systemSurroundings } from '@security-management/domain/memory'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
+import { createTrafficThreads } from './traffic-threads.ts'
 
 /** Where mails are written while there is no mail server, relative to the working directory. */
 const MAIL_DIRECTORY = 'data/mail'
@@ -22,8 +23,16 @@ export async function openPorts(config: Pick<Config, 'DATABASE_URL'>): Promise<O
   const database = await openDatabase(config.DATABASE_URL)
   try {
     const migrated = await migrate(database)
-    const ports = { ...systemSurroundings(), ...sqlPorts(database, createEventBus()) }
-    return { ports, migrated, close: () => database.close() }
+    const { readTraffic, close: closeThreads } = createTrafficThreads()
+    const ports = { ...systemSurroundings(), ...sqlPorts(database, createEventBus()), readTraffic }
+    return {
+      ports,
+      migrated,
+      async close() {
+        await closeThreads()
+        await database.close()
+      },
+    }
   } catch (error) {
     await database.close()
     throw error

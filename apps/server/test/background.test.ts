@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { startDueEvidence } from '../src/due-evidence.ts'
 import { repeat } from '../src/repeat.ts'
-import { sweepEvidenceFiles } from '../src/sweep.ts'
+import { sweepFiles } from '../src/sweep.ts'
 
 /** For what takes a moment, and more than one on a machine that is busy. */
 const PATIENT = { timeout: 10_000 }
@@ -78,22 +78,22 @@ describe('the sweep of unfinished uploads', () => {
   test('erases what is more than a day old, and nothing younger', async () => {
     let now = new Date('2025-05-01T10:00:00.000Z')
     const ports = memoryPorts({ now: () => now })
-    await ports.evidenceFiles.stage(content(), 100)
+    await ports.files.stage(content(), 100)
     now = new Date(now.getTime() + 25 * HOUR)
-    await ports.evidenceFiles.stage(content(), 100)
+    await ports.files.stage(content(), 100)
     const lines: object[] = []
-    await sweepEvidenceFiles(ports, logInto(lines))
-    await sweepEvidenceFiles(ports, logInto(lines))
+    await sweepFiles(ports, logInto(lines))
+    await sweepFiles(ports, logInto(lines))
     expect(lines).toMatchObject([{ swept: 1 }])
   })
 
   test('that fails is logged, and stops nothing', async () => {
     const ports = memoryPorts()
     const lines: object[] = []
-    ports.evidenceFiles.sweep = async () => {
+    ports.files.sweep = async () => {
       throw new Error('the database is gone')
     }
-    await sweepEvidenceFiles(ports, logInto(lines))
+    await sweepFiles(ports, logInto(lines))
     expect(lines).toMatchObject([{ level: 50, msg: 'sweeping unfinished uploads failed' }])
   })
 })

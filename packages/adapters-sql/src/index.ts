@@ -5,7 +5,7 @@ import { sqlCloudDefenses } from './cloud-defenses.ts'
 import type { Database } from './database.ts'
 import { sqlDocuments } from './documents.ts'
 import { sqlEvents } from './events.ts'
-import { sqlEvidenceFiles } from './evidence-files.ts'
+import { sqlFiles } from './files.ts'
 import { sqlInvitations } from './invitations.ts'
 import { sqlMembers } from './members.ts'
 import { sqlNotifications } from './notifications.ts'
@@ -26,11 +26,11 @@ export { openDatabase } from './open-database.ts'
 export function sqlPorts(
   database: Database,
   bus: EventBus,
-): Stores & Pick<Ports, 'transact' | 'evidenceFiles' | 'bus'> {
+): Stores & Pick<Ports, 'transact' | 'files' | 'bus'> {
   return {
     ...sqlStores(database.reader, () => {}),
     transact: (work) => transact(database, bus, work),
-    evidenceFiles: sqlEvidenceFiles(database),
+    files: sqlFiles(database),
     bus,
   }
 }

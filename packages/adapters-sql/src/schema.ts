@@ -118,6 +118,34 @@ export type Schema = {
     first_seen: string
     last_seen: string
   }
+  threat_feed: {
+    name: string
+    kind: string
+    source: string
+    created_at: string
+    expires_at: string | null
+    etag: string | null
+    last_modified: string | null
+    refreshed_at: string
+    earliest_refresh_at: string | null
+    next_refresh_at: string
+    lease_until: string | null
+    last_error: string | null
+    unreadable: number
+    samples: string
+    /** The present snapshot. */
+    snapshot: number
+    file: number
+    size: number
+    sha256: string
+    snapshot_at: string
+    entries: number
+    gained: number
+  }
+  /** One row: how often the snapshots that count have changed. */
+  threat_feed_version: {
+    version: number
+  }
   cloud_defense: {
     id: Generated<number>
     organization: number
@@ -153,11 +181,11 @@ export type Schema = {
     /** The due time of evidence that was told of last. */
     told: string | null
   }
-  evidence_file: {
+  file: {
     id: Generated<number>
     staged_at: string
   }
-  evidence_chunk: {
+  file_chunk: {
     file: number
     position: number
     bytes: Uint8Array

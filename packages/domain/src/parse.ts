@@ -4,15 +4,31 @@ import { DomainError, type Problem } from './errors.ts'
 /** Longest message of one problem, in characters: what was sent is quoted in it and may be long. */
 const MESSAGE_LENGTH = 200
 
+/** Values that an input may hold for all of its failing paths to be told of. */
+const MAX_VALUES = 20_000
+
 /**
  * Reads unknown input as `schema` says and returns the parsed value.
  *
- * @throws DomainError `invalid`, with every failing path.
+ * @throws DomainError `invalid`, with every failing path; with the first alone where the input is so large that a list
+ *   of them could take seconds and gigabytes.
  */
 export function parse<Schema extends v.GenericSchema>(schema: Schema, input: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, input)
+  const result = v.safeParse(schema, input, { abortEarly: true })
   if (result.success) return result.output
-  throw new DomainError('invalid', result.issues.map(problem))
+  const { issues = result.issues } = isLarge(input) ? result : v.safeParse(schema, input)
+  throw new DomainError('invalid', issues.map(problem))
+}
+
+function isLarge(input: unknown): boolean {
+  const open = [input]
+  for (let values = 1; open.length > 0; values += 1) {
+    if (values > MAX_VALUES || open.length > MAX_VALUES) return true
+    const value = open.pop()
+    if (Array.isArray(value) && value.length > MAX_VALUES) return true
+    if (typeof value === 'object' && value !== null) open.push(...Object.values(value))
+  }
+  return false
 }
 
 function problem(issue: v.BaseIssue<unknown>): Problem {

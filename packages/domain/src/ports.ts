@@ -7,9 +7,10 @@ import type { UserStore } from './members/user-store.ts'
 import type { NotificationStore } from './notifications/notification-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { DocumentStore } from './security-frameworks/document-store.ts'
-import type { EvidenceFiles } from './security-frameworks/evidence-files.ts'
+import type { FileStore } from './files/file-store.ts'
 import type { SecurityFrameworkStore } from './security-frameworks/security-framework-store.ts'
 import type { ThreatBlockerStore } from './threat-blockers/threat-blocker-store.ts'
+import type { ThreatFeedStore } from './threat-feeds/threat-feed-store.ts'
 import type { TokenStore } from './tokens/token-store.ts'
 import type { ReadTraffic } from './traffic/traffic-reader.ts'
 import type { TrafficStore } from './traffic/traffic-store.ts'
@@ -24,6 +25,7 @@ export type Stores = {
   tokens: TokenStore
   threatBlockers: ThreatBlockerStore
   traffic: TrafficStore
+  threatFeeds: ThreatFeedStore
   cloudDefenses: CloudDefenseStore
   vpnProfiles: VpnProfileStore
   securityFrameworks: SecurityFrameworkStore
@@ -66,8 +68,8 @@ export type Ports = Stores &
      * for it (a deadlock), so it changes nothing but stores.
      */
     transact<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>
-    /** The bytes of evidence documents, which are too large for a transaction. */
-    evidenceFiles: EvidenceFiles
+    /** The bytes of documents and feeds, which are too many for a transaction. */
+    files: FileStore
     readTraffic: ReadTraffic
     bus: EventBus
   }

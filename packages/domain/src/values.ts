@@ -84,8 +84,10 @@ const HTTP_URL = /^https?:\/\/[^\s/?#\\][^\s\\]*$/i
 /** An absolute http(s) URL of at most 255 characters, or `""`. Never fetched by the service. */
 export const HttpUrl = v.pipe(
   ShortText,
-  v.check((value) => value === '' || HTTP_URL.test(value), 'Must be an http or https URL, or empty'),
-  v.check((value) => value === '' || v.is(Url, value), 'Must be an http or https URL, or empty'),
+  v.check(
+    (value) => value === '' || (HTTP_URL.test(value) && v.is(Url, value)),
+    'Must be an http or https URL, or empty',
+  ),
 )
 const Url = v.pipe(v.string(), v.url())
 
@@ -102,7 +104,13 @@ export const HostName = v.pipe(
 )
 
 /** An IPv4 or IPv6 address. */
-export const IpAddress = v.pipe(v.string(), v.maxLength(45), v.ip('Must be an IPv4 or IPv6 address'))
+export const IpAddress = v.pipe(
+  v.string(),
+  v.maxLength(45),
+  // An address with a zone (`fe80::1%eth0`) means something on one machine alone.
+  v.regex(/^[^%]*$/, 'Must be an IPv4 or IPv6 address without a zone'),
+  v.ip('Must be an IPv4 or IPv6 address'),
+)
 
 /** An IPv4 or IPv6 address, or `""` for none yet. */
 export const OptionalIpAddress = v.pipe(
@@ -264,5 +272,11 @@ export const CronExpression = v.pipe(
  * their own lower-casing differs beyond ASCII.
  */
 export function fold(value: string): string {
-  return value.normalize('NFC').toLowerCase()
+  const lower = value.normalize('NFC').toLowerCase()
+  // What JavaScript's lower-casing keeps apart though only case does: the final sigma, whose form depends on what
+  // follows, so that a part of a word would not be found in it; and İ, which it spells as an i with a second dot.
+  return lower
+    .replaceAll('ς', 'σ')
+    .replaceAll(/i\u0307+/g, 'i')
+    .normalize('NFC')
 }

@@ -2,7 +2,7 @@ import { assessmentStoreContract } from './assessment-store.ts'
 import { cloudDefenseStoreContract } from './cloud-defense-store.ts'
 import { documentStoreContract } from './document-store.ts'
 import { eventStoreContract } from './event-store.ts'
-import { evidenceFilesContract } from './evidence-files.ts'
+import { fileStoreContract } from './file-store.ts'
 import { invitationStoreContract } from './invitation-store.ts'
 import { memberStoreContract } from './member-store.ts'
 import { notificationStoreContract } from './notification-store.ts'
@@ -21,7 +21,7 @@ export * from './builders.ts'
 export * from './cloud-defense-store.ts'
 export * from './document-store.ts'
 export * from './event-store.ts'
-export * from './evidence-files.ts'
+export * from './file-store.ts'
 export * from './invitation-store.ts'
 export * from './member-store.ts'
 export * from './notification-store.ts'
@@ -49,7 +49,7 @@ export function allContracts(adapter: string, open: Open): void {
   vpnProfileStoreContract(adapter, open)
   securityFrameworkStoreContract(adapter, open)
   documentStoreContract(adapter, open)
-  evidenceFilesContract(adapter, open)
+  fileStoreContract(adapter, open)
   assessmentStoreContract(adapter, open)
   notificationStoreContract(adapter, open)
   eventStoreContract(adapter, open)

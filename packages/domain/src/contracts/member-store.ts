@@ -183,6 +183,7 @@ export function memberStoreContract(adapter: string, open: Open): void {
       [{ role: 'security_officer' }, []],
       [{ search: 'ADA' }, ['ada']],
       [{ search: 'éva' }, ['bo']],
+      [{ search: 'e\u0301va' }, ['bo']],
       [{ search: 'şah' }, ['cy']],
       [{ search: 'example.com' }, ['ada', 'bo', 'cy']],
       [{ search: '100%' }, ['cy']],

@@ -5,7 +5,7 @@ import { readTrafficHere } from '../traffic/traffic-reader.ts'
 import { NO_FEEDS } from '../traffic/traffic-reading.ts'
 
 /** The ports that an adapter of the stores brings. */
-export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'evidenceFiles' | 'bus'>
+export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'files' | 'bus'>
 
 /** An empty set of stores, and the way to let go of it. */
 export type Opened = { ports: OpenedPorts; close(): Promise<void> }

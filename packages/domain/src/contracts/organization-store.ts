@@ -131,6 +131,7 @@ export function organizationStoreContract(adapter: string, open: Open): void {
       [{ name: 'e\u0301cole' }, ['École']],
       [{ name: 'a.ş' }, ['İstanbul A.Ş.']],
       [{ name: 'İST' }, ['İstanbul A.Ş.']],
+      [{ name: 'istan' }, ['İstanbul A.Ş.']],
       [{ name: '' }, ['50% Off_Co', 'École', 'İstanbul A.Ş.', '50 percent']],
       [{ sectors: ['Energy'] }, ['50% Off_Co', 'École']],
       [{ sectors: ['Energy', 'Retail'] }, ['50% Off_Co', 'École', '50 percent']],

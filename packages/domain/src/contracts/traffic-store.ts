@@ -291,7 +291,9 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         await opened.ports.transact(({ traffic }) => traffic.addThreats(blocker, threats))
       }
       const list = async (blocker: number, filter = {}) =>
-        (await opened.ports.traffic.listThreats(blocker, filter, all('value'))).data.map(({ id: _, ...threat }) => threat)
+        (await opened.ports.traffic.listThreats(blocker, filter, all('value'))).data.map(
+          ({ id: _, ...threat }) => threat,
+        )
 
       test('come back as they were stored, each blocker its own', async () => {
         const [one, other] = [await storeBlocker(), await storeBlocker()]

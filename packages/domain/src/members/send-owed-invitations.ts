@@ -45,11 +45,13 @@ export async function sendOwedInvitations(
 async function deliver(ports: Needs<'transact' | 'now'>, mailer: InvitationMailer, mail: OwedMail): Promise<Delivery> {
   const { id, attempts } = mail
   try {
+    // After a long outage: who gets a code that works no more is not helped by it.
+    if (mail.expires_at <= ports.now().toISOString()) throw new Error('the invitation expired before it could be sent')
     await mailer.send(mail)
   } catch (cause) {
     const error = describe(cause, mail.code)
     const at = ports.now()
-    if (attempts >= MAX_ATTEMPTS) {
+    if (attempts >= MAX_ATTEMPTS || mail.expires_at <= at.toISOString()) {
       await ports.transact(async (stores) => {
         const lost = await stores.invitations.giveUp(id, at.toISOString(), error)
         if (!lost) return

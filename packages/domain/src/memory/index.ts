@@ -6,7 +6,7 @@ import { memoryAssessments } from './assessments.ts'
 import { memoryCloudDefenses } from './cloud-defenses.ts'
 import { memoryDocuments } from './documents.ts'
 import { memoryEvents } from './events.ts'
-import { memoryEvidenceFiles } from './evidence-files.ts'
+import { memoryFiles } from './files.ts'
 import { memoryInvitations } from './invitations.ts'
 import { memoryMembers } from './members.ts'
 import { memoryNotifications } from './notifications.ts'
@@ -46,7 +46,7 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
   return {
     ...memoryStores(state),
     ...surroundings,
-    evidenceFiles: memoryEvidenceFiles(surroundings, state),
+    files: memoryFiles(surroundings, state),
     readTraffic: readTrafficHere(surroundings.newSha256, () => NO_FEEDS),
     bus,
     published,

@@ -1,9 +1,10 @@
+import * as v from 'valibot'
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Action } from '../access/policy.ts'
 import { DomainError } from '../errors.ts'
 import type { Stores } from '../ports.ts'
-import type { Control } from './security-framework.ts'
+import { type Control, ControlId } from './security-framework.ts'
 
 /** Names a framework of an organization. */
 export type SecurityFrameworkPath = { organization: number; framework: number }
@@ -34,7 +35,10 @@ export async function permitSecurityFramework(
  * @throws DomainError `not_found`, `forbidden`.
  */
 export async function findControl(stores: Reads, caller: Caller, path: ControlPath, action: Action): Promise<Control> {
-  const control = await stores.securityFrameworks.findControl(path.organization, path.framework, path.control)
+  // A text that is no control id (NUL, for instance) is one that not every store can look for.
+  const control = v.is(ControlId, path.control)
+    ? await stores.securityFrameworks.findControl(path.organization, path.framework, path.control)
+    : undefined
   if (!control) throw new DomainError('not_found')
   await authorize(stores, caller, path.organization, action)
   return control

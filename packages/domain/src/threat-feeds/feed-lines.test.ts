@@ -186,7 +186,7 @@ describe('a feed of domains', () => {
     ['_dmarc.evil.example', ['_dmarc.evil.example']],
     ['-evil-.example', ['-evil-.example']],
     ['bücher.example', ['xn--bcher-kva.example']],
-    ['0.0.0.0 ΣΑΣ.example', ['xn--mxaa3c.example'.replace('mxaa3c', 'mxarb')]],
+    ['0.0.0.0 ΣΑΣ.example', ['xn--mxa9ab.example']],
     [`${'a'.repeat(63)}.example`, [`${'a'.repeat(63)}.example`]],
     ['127.0.0.1 localhost localhost.localdomain', []],
     ['::1 ip6-localhost ip6-loopback', []],
@@ -196,8 +196,7 @@ describe('a feed of domains', () => {
     ['# a comment', []],
     ['; a comment', []],
   ])('reads "%s"', (line, entries) => {
-    expect(readDomains(line)).toMatchObject({ unreadable: 0, samples: [] })
-    if (!line.includes('Σ')) expect(readDomains(line).entries).toEqual(entries)
+    expect(readDomains(line)).toEqual({ entries, lines: 1, unreadable: 0, samples: [] })
   })
 
   test.each([

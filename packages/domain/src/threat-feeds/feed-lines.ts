@@ -1,3 +1,4 @@
+import { find } from '../traffic/bytes.ts'
 import { createAddress, readAddress } from '../traffic/line-addresses.ts'
 import type { DomainSet } from './domain-index.ts'
 import { createDomainName, readDomainName } from './domain-name.ts'
@@ -98,8 +99,8 @@ export function domainReader(domains: DomainSet): FeedReader {
     if (first === BAR) {
       if (bytes[from + 1] !== BAR) return NO_NAME
       const end = endOfEntry(bytes, from, to)
-      const caret = bytes.subarray(from, end).indexOf(CARET) + from
-      if (caret < from) return NO_NAME
+      const caret = find(bytes, CARET, from, end)
+      if (caret === end) return NO_NAME
       const hasOptions = end > caret + 1 && !(end === caret + 2 && bytes[caret + 1] === DOLLAR)
       return hasOptions ? 'a rule with options' : readName(bytes, from + 2, caret, true)
     }

@@ -1,4 +1,4 @@
-import { type Address, createAddress, readAddress } from '../traffic/line-addresses.ts'
+import { type Address, addressText, createAddress, readAddress } from '../traffic/line-addresses.ts'
 import { inOrder, sortRows } from './radix-sort.ts'
 
 /** Words of 32 bits, of which the first `length` count. */
@@ -189,9 +189,13 @@ function countNew(before: Words, after: Words, width: number): number {
 export function networkText(words: Uint32Array, at: number, width: number): string {
   const half = width / 2
   const prefix = prefixLength(words, at, half)
-  const text = addressText(words, at, half)
+  const text = textAt(words, at, half)
   if (prefix === half * 32) return text
-  return prefix < 0 ? `${text}-${addressText(words, at + half, half)}` : `${text}/${prefix}`
+  return prefix < 0 ? `${text}-${textAt(words, at + half, half)}` : `${text}/${prefix}`
+}
+
+function textAt(words: Uint32Array, at: number, size: number): string {
+  return addressText({ kind: size === 1 ? 4 : 6, words: words.subarray(at, at + size) })
 }
 
 /** Bits that all addresses of the entry have in common; −1 where it is no network. */
@@ -208,31 +212,4 @@ function prefixLength(words: Uint32Array, at: number, half: number): number {
     }
   }
   return prefix
-}
-
-function addressText(words: Uint32Array, at: number, size: number): string {
-  return size === 1 ? ipv4Text(words[at] as number) : ipv6Text(words, at)
-}
-
-function ipv4Text(address: number): string {
-  return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`
-}
-
-/** As RFC 5952 has it: the longest run of zeros left out, the first of those that are equal, and no run of one. */
-function ipv6Text(words: Uint32Array, at: number): string {
-  const groups = range(0, 8).map((group) => ((words[at + (group >> 1)] as number) >>> (group % 2 ? 0 : 16)) & 0xffff)
-  let longest = { from: 0, to: 0 }
-  for (let from = 0; from < 8; from += 1) {
-    let to = from
-    while (groups[to] === 0) to += 1
-    if (to - from > longest.to - longest.from) longest = { from, to }
-    from = to
-  }
-  const hexadecimal = (from: number, to: number) =>
-    groups
-      .slice(from, to)
-      .map((group) => group.toString(16))
-      .join(':')
-  if (longest.to - longest.from < 2) return hexadecimal(0, 8)
-  return `${hexadecimal(0, longest.from)}::${hexadecimal(longest.to, 8)}`
 }

@@ -23,9 +23,9 @@ function judge(index: ThreatIndex, value: string) {
   const bytes = Buffer.from(value)
   const address = createAddress()
   const finding = readAddress(bytes, 0, bytes.length, address)
-    ? judges.judgeAddress(address)
-    : judges.judgeHost(bytes, bytes.length)
-  return finding < 0 ? undefined : judges.describe(finding)
+    ? judges.address(address)
+    : judges.host(bytes, bytes.length)
+  return finding < 0 ? undefined : judges.explain(finding)
 }
 
 describe('the index of all feeds', () => {
@@ -38,16 +38,16 @@ describe('the index of all feeds', () => {
       { name: 'e', kind: 'ip', lines: [] },
     ])
     const [a, b, c] = [
-      { name: 'a', kind: 'ip', snapshot: 7 },
-      { name: 'b', kind: 'domain', snapshot: 3 },
-      { name: 'c', kind: 'ip', snapshot: 5 },
+      { feed: 'a', snapshot: 7 },
+      { feed: 'b', snapshot: 3 },
+      { feed: 'c', snapshot: 5 },
     ]
     expect(judge(index, '10.200.0.1')).toEqual({ ...a, entry: '10.0.0.0/8' })
     expect(judge(index, '10.1.0.5')).toEqual({ ...c, entry: '10.1.0.0-10.1.0.9' })
     expect(judge(index, '2001:db8::2')).toEqual({ ...a, entry: '2001:db8::/32' })
     expect(judge(index, '2001:db8::1')).toEqual({ ...c, entry: '2001:db8::1' })
     expect(judge(index, 'www.evil.example')).toEqual({ ...b, entry: 'evil.example' })
-    expect(judge(index, 'a.worse.evil.example')).toMatchObject({ name: 'd', entry: 'worse.evil.example' })
+    expect(judge(index, 'a.worse.evil.example')).toMatchObject({ feed: 'd', entry: 'worse.evil.example' })
     for (const none of ['11.0.0.1', '2001:db9::1', 'good.example', 'example'])
       expect(judge(index, none)).toBeUndefined()
   })
@@ -59,8 +59,8 @@ describe('the index of all feeds', () => {
       { name: 'c', kind: 'domain', lines: ['evil.example'] },
       { name: 'd', kind: 'domain', lines: ['evil.example'] },
     ])
-    expect(judge(index, '192.0.2.1')?.name).toBe('a')
-    expect(judge(index, 'evil.example')?.name).toBe('c')
+    expect(judge(index, '192.0.2.1')?.feed).toBe('a')
+    expect(judge(index, 'evil.example')?.feed).toBe('c')
   })
 
   test('lets what is allowed pass, however small the entry against it', () => {
@@ -68,7 +68,7 @@ describe('the index of all feeds', () => {
       { name: 'a', kind: 'allow-ip', lines: ['10.0.0.0/8'] },
       { name: 'b', kind: 'ip', lines: ['10.1.1.1', '11.0.0.0/8'] },
       { name: 'c', kind: 'allow-domain', lines: ['cdn.example'] },
-      { name: 'd', kind: 'domain', lines: ['bad.cdn.example', 'example'] },
+      { name: 'd', kind: 'domain', lines: ['bad.cdn.example', '.example'] },
     ])
     expect(judge(index, '10.1.1.1')).toBeUndefined()
     expect(judge(index, '11.1.1.1')).toBeDefined()
@@ -107,7 +107,7 @@ describe('the index of all feeds', () => {
     )
     await once(worker, 'message')
     // What the other thread wrote is seen here: every address now belongs to the one entry.
-    expect(judge(index, '198.51.100.1')).toMatchObject({ name: 'a', entry: '192.0.2.0/24' })
+    expect(judge(index, '198.51.100.1')).toMatchObject({ feed: 'a', entry: '192.0.2.0/24' })
     await worker.terminate()
   })
 })

@@ -1,4 +1,4 @@
-import type { Address } from '../traffic/line-addresses.ts'
+import type { Finding, Judge } from '../traffic/traffic-reading.ts'
 import { type AddressIndex, countEntries, createAddressIndex, lookUpAddress, networkOf } from './address-index.ts'
 import { createDomainSet, type DomainIndex, domainOf, lookUpHost } from './domain-index.ts'
 import { domainReader, type FeedReader, networkReader } from './feed-lines.ts'
@@ -26,12 +26,6 @@ export type ThreatIndex = {
   /** Shares of the blocking feeds in the entries of `addresses`, IPv4 and IPv6 apart, and in those of `hosts`. */
   shares: { v4: Share[]; v6: Share[]; hosts: Share[] }
   allowed: { addresses: AddressIndex; hosts: DomainIndex }
-}
-
-/** Why an address or a host is malicious. */
-export type Finding = IndexedFeed & {
-  /** The entry of the feed: `10.0.0.0/8`, `192.0.2.1-192.0.2.9`, `evil.example`. */
-  entry: string
 }
 
 /** Reads feeds into an index. */
@@ -68,33 +62,22 @@ export function createThreatIndexBuilder(): ThreatIndexBuilder {
   }
 }
 
-/** Looks up addresses and hosts. A finding is a number, so that a look-up makes no garbage; `describe` explains it. */
-export type ThreatJudge = {
-  /** What the `ip` feeds say of an address; −1 for nothing, or where an `allow-ip` feed has it. */
-  judgeAddress(address: Address): number
-  /**
-   * What the `domain` feeds say of a host or the nearest of its parent domains; −1 for nothing, or where an
-   * `allow-domain` feed has it or a parent domain of it.
-   *
-   * @param host in lower case, the first `length` bytes.
-   */
-  judgeHost(host: Uint8Array, length: number): number
-  /** What a finding of either kind says. */
-  describe(finding: number): Finding
-}
-
-export function openThreatIndex({ addresses, hosts, shares, allowed }: ThreatIndex): ThreatJudge {
+/**
+ * Opens an index to judge by. What an `allow-ip` feed has is nothing to the `ip` feeds, and what an `allow-domain` feed has,
+ * or a parent domain of it, is nothing to the `domain` feeds.
+ */
+export function openThreatIndex({ addresses, hosts, shares, allowed }: ThreatIndex): Judge {
   const { v4, v6 } = countEntries(addresses)
   return {
-    judgeAddress(address) {
+    address(address) {
       const entry = lookUpAddress(addresses, address)
       return entry >= 0 && lookUpAddress(allowed.addresses, address) < 0 ? entry : -1
     },
-    judgeHost(host, length) {
+    host(host, length) {
       const entry = lookUpHost(hosts, host, length)
       return entry >= 0 && lookUpHost(allowed.hosts, host, length) < 0 ? v4 + v6 + entry : -1
     },
-    describe(finding) {
+    explain(finding) {
       if (finding >= v4 + v6) {
         const entry = finding - v4 - v6
         return { ...feedOf(shares.hosts, entry), entry: domainOf(hosts, entry) }
@@ -105,8 +88,8 @@ export function openThreatIndex({ addresses, hosts, shares, allowed }: ThreatInd
   }
 }
 
-function feedOf(shares: Share[], entry: number): IndexedFeed {
+function feedOf(shares: Share[], entry: number): Omit<Finding, 'entry'> {
   const share = shares.findLast(({ first }) => first <= entry)
-  if (!share) throw new Error(`No feed has the entry ${entry}`)
-  return share.feed
+  if (!share) throw new RangeError(`No feed has the entry ${entry}`)
+  return { feed: share.feed.name, snapshot: share.feed.snapshot }
 }

@@ -1,4 +1,4 @@
-/** Bytes that have arrived, and that no document names yet. */
+/** Bytes that have arrived, and that no record names yet. */
 export type StagedFile = {
   /** Number of the file. */
   file: number
@@ -9,10 +9,11 @@ export type StagedFile = {
 }
 
 /**
- * The bytes of evidence documents. They are written and read piece by piece, outside of any transaction; a document
- * that is stored in a transaction then names them. What nobody names is swept away.
+ * Bytes that are too many for a transaction: those of evidence documents, and the snapshots of threat feeds. They are
+ * written and read piece by piece, outside of any transaction; a record that is stored in one then names them. What no
+ * record names is swept away.
  */
-export type EvidenceFiles = {
+export type FileStore = {
   /**
    * Stores the bytes as they come. If the content fails or is larger than `limit` bytes, nothing is left.
    *
@@ -23,6 +24,6 @@ export type EvidenceFiles = {
   discard(file: number): Promise<void>
   /** The bytes from position `from` up to and including `to`; both lie within the file. */
   read(file: number, from: number, to: number): AsyncIterable<Uint8Array>
-  /** Erases the files that were staged before `before` (ISO) and that no document names; returns how many. */
+  /** Erases the files that were staged before `before` (ISO) and that no record names; returns how many. */
   sweep(before: string): Promise<number>
 }

@@ -1,12 +1,12 @@
 import type { Needs } from '../ports.ts'
-import type { EvidenceFiles } from '../security-frameworks/evidence-files.ts'
+import type { FileStore } from '../files/file-store.ts'
 import { bounded } from '../stream.ts'
 import type { State } from './state.ts'
 
 type FileRow = { chunks: Uint8Array[]; staged_at: string }
 
-/** Outside of `state`, since bytes are no part of a transaction; the documents in it say which are still needed. */
-export function memoryEvidenceFiles(ports: Needs<'now' | 'newSha256'>, state: State): EvidenceFiles {
+/** Outside of `state`, since bytes are no part of a transaction; the records in it say which are still needed. */
+export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): FileStore {
   const files = new Map<number, FileRow>()
   let last = 0
   return {
@@ -38,7 +38,9 @@ export function memoryEvidenceFiles(ports: Needs<'now' | 'newSha256'>, state: St
     },
 
     async sweep(before) {
-      const named = new Set([...state.documents.values()].map(({ file }) => file))
+      const documents = [...state.documents.values()].map(({ file }) => file)
+      const snapshots = [...state.threatFeeds.values()].map(({ snapshot }) => snapshot.file)
+      const named = new Set([...documents, ...snapshots])
       const unnamed = [...files].filter(([file, { staged_at }]) => staged_at < before && !named.has(file))
       for (const [file] of unnamed) files.delete(file)
       return unnamed.length

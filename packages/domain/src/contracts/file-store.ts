@@ -9,19 +9,19 @@ const MEGABYTE = 1024 * 1024
 const ALWAYS = '9999-12-31T23:59:59.999Z'
 const NEVER = '0000-01-01T00:00:00.000Z'
 
-export function evidenceFilesContract(adapter: string, open: Open): void {
-  describe(`EvidenceFiles contract: ${adapter}`, () => {
+export function fileStoreContract(adapter: string, open: Open): void {
+  describe(`FileStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
 
     async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
       for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
     }
-    async function stage(bytes: Uint8Array, pieceSize = 1000, ports: Needs<'evidenceFiles'> = opened.ports) {
-      return ports.evidenceFiles.stage(inPieces(bytes, pieceSize), bytes.length)
+    async function stage(bytes: Uint8Array, pieceSize = 1000, ports: Needs<'files'> = opened.ports) {
+      return ports.files.stage(inPieces(bytes, pieceSize), bytes.length)
     }
-    async function read(file: number, from: number, to: number, ports: Needs<'evidenceFiles'> = opened.ports) {
+    async function read(file: number, from: number, to: number, ports: Needs<'files'> = opened.ports) {
       const pieces: Uint8Array[] = []
-      for await (const piece of ports.evidenceFiles.read(file, from, to)) pieces.push(piece)
+      for await (const piece of ports.files.read(file, from, to)) pieces.push(piece)
       return Buffer.concat(pieces)
     }
     function someBytes(length: number): Buffer {
@@ -48,7 +48,7 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
         yield bytes
         yield new Uint8Array()
       }
-      const staged = await opened.ports.evidenceFiles.stage(withEmptyPieces(), 300)
+      const staged = await opened.ports.files.stage(withEmptyPieces(), 300)
       expect((await read(staged.file, 0, 299)).equals(bytes)).toBe(true)
     })
 
@@ -57,7 +57,7 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
       async function* reused() {
         for (const value of [1, 2, 3]) yield buffer.fill(value)
       }
-      const { file } = await opened.ports.evidenceFiles.stage(reused(), 100)
+      const { file } = await opened.ports.files.stage(reused(), 100)
       expect([...(await read(file, 0, 11))]).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3])
     })
 
@@ -81,7 +81,7 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
 
     test('no piece that is read is large', async () => {
       const { file, size } = await stage(Buffer.alloc(3 * MEGABYTE, 7), MEGABYTE)
-      for await (const piece of opened.ports.evidenceFiles.read(file, 0, size - 1)) {
+      for await (const piece of opened.ports.files.read(file, 0, size - 1)) {
         expect(piece.length).toBeGreaterThan(0)
         expect(piece.length).toBeLessThanOrEqual(MEGABYTE)
       }
@@ -90,18 +90,18 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
     test('who stops reading early is let go', async () => {
       const { file, size } = await stage(someBytes(MEGABYTE), 10_000)
       for (let count = 0; count < 20; count += 1) {
-        for await (const _ of opened.ports.evidenceFiles.read(file, 0, size - 1)) break
+        for await (const _ of opened.ports.files.read(file, 0, size - 1)) break
       }
       expect((await read(file, 0, 0)).length).toBe(1)
     })
 
     test('content larger than the limit is refused, and nothing of it is left', async () => {
       await openFresh(open, async (ports) => {
-        await expect(ports.evidenceFiles.stage(inPieces(someBytes(1001), 100), 1000)).rejects.toMatchObject({
+        await expect(ports.files.stage(inPieces(someBytes(1001), 100), 1000)).rejects.toMatchObject({
           code: 'too_large',
         })
-        expect(await ports.evidenceFiles.sweep(ALWAYS)).toBe(0)
-        expect((await ports.evidenceFiles.stage(inPieces(someBytes(1000), 100), 1000)).size).toBe(1000)
+        expect(await ports.files.sweep(ALWAYS)).toBe(0)
+        expect((await ports.files.stage(inPieces(someBytes(1000), 100), 1000)).size).toBe(1000)
       })
     })
 
@@ -112,8 +112,8 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
           for (let count = 0; count < 5; count += 1) yield new Uint8Array(100_000)
           throw broken
         }
-        await expect(ports.evidenceFiles.stage(failing(), MEGABYTE)).rejects.toBe(broken)
-        expect(await ports.evidenceFiles.sweep(ALWAYS)).toBe(0)
+        await expect(ports.files.stage(failing(), MEGABYTE)).rejects.toBe(broken)
+        expect(await ports.files.sweep(ALWAYS)).toBe(0)
       })
     })
 
@@ -121,11 +121,11 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
       await openFresh(open, async (ports) => {
         const { file } = await stage(someBytes(100), 10, ports)
         const kept = await stage(someBytes(50), 10, ports)
-        await ports.evidenceFiles.discard(file)
-        await ports.evidenceFiles.discard(file)
-        await ports.evidenceFiles.discard(NO_ID)
+        await ports.files.discard(file)
+        await ports.files.discard(file)
+        await ports.files.discard(NO_ID)
         expect((await read(kept.file, 0, 49, ports)).length).toBe(50)
-        expect(await ports.evidenceFiles.sweep(ALWAYS)).toBe(1)
+        expect(await ports.files.sweep(ALWAYS)).toBe(1)
       })
     })
 
@@ -142,9 +142,9 @@ export function evidenceFilesContract(adapter: string, open: Open): void {
           const names = { control: 'a', name: 'x.bin', file_name: 'x.bin', content_type: 'application/octet-stream' }
           await documents.insert({ organization, framework, ...names, ...named })
         })
-        expect(await ports.evidenceFiles.sweep(NEVER)).toBe(0)
-        expect(await ports.evidenceFiles.sweep(ALWAYS)).toBe(2)
-        expect(await ports.evidenceFiles.sweep(ALWAYS)).toBe(0)
+        expect(await ports.files.sweep(NEVER)).toBe(0)
+        expect(await ports.files.sweep(ALWAYS)).toBe(2)
+        expect(await ports.files.sweep(ALWAYS)).toBe(0)
         expect((await read(named.file, 0, named.size - 1, ports)).equals(bytes)).toBe(true)
       })
     })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DomainError, type EvidenceFiles } from '@security-management/domain'
+import { DomainError, type FileStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
 import { hot } from './hot.ts'
@@ -9,24 +9,24 @@ import type { Schema } from './schema.ts'
 export const CHUNK_SIZE = 256 * 1024
 
 const insertChunk = hot((db, file: number, position: number, bytes: Uint8Array) =>
-  db.insertInto('evidence_chunk').values({ file, position, bytes }),
+  db.insertInto('file_chunk').values({ file, position, bytes }),
 )
 const findChunk = hot((db, file: number, position: number) =>
-  db.selectFrom('evidence_chunk').select('bytes').where('file', '=', file).where('position', '=', position),
+  db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position),
 )
 
-/** The bytes of documents in fixed-size chunk rows, each written in a unit of its own and read alone. */
-export function sqlEvidenceFiles(database: Database): EvidenceFiles {
+/** Bytes in fixed-size chunk rows, each written in a unit of its own and read alone. */
+export function sqlFiles(database: Database): FileStore {
   const erase = (file: number) =>
     database.unit(async (db) => {
-      await db.deleteFrom('evidence_file').where('id', '=', file).execute()
+      await db.deleteFrom('file').where('id', '=', file).execute()
     })
   return {
     async stage(content, limit) {
       const staged_at = new Date().toISOString()
       const file = await database.unit(async (db) => {
         const { id } = await db
-          .insertInto('evidence_file')
+          .insertInto('file')
           .values({ staged_at })
           .returning('id')
           .executeTakeFirstOrThrow()
@@ -92,9 +92,12 @@ async function write(
 
 function orphans(db: Kysely<Schema>, before: string) {
   return db
-    .deleteFrom('evidence_file')
+    .deleteFrom('file')
     .where('staged_at', '<', before)
     .where((is) =>
-      is.not(is.exists(is.selectFrom('document').select('file').whereRef('document.file', '=', 'evidence_file.id'))),
+      is.not(is.exists(is.selectFrom('document').select('file').whereRef('document.file', '=', 'file.id'))),
+    )
+    .where((is) =>
+      is.not(is.exists(is.selectFrom('threat_feed').select('file').whereRef('threat_feed.file', '=', 'file.id'))),
     )
 }

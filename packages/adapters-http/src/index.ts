@@ -1,0 +1,6 @@
+export { type AppOptions, createApp, DEFAULT_LIMITS } from './app.ts'
+export type { Log } from './context.ts'
+export type * from './route.ts'
+export { routes } from './routes/index.ts'
+export { Details, Failure, successOf } from './schemas.ts'
+export { createHttpServer, type ServerOptions } from './server.ts'

@@ -1,0 +1,256 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { bounded, DomainError, invalid, MAX_DEPTH } from '@security-management/domain'
+import { parse as parseContentDisposition } from 'content-disposition'
+import type Koa from 'koa'
+import { koaBody } from 'koa-body'
+import type { Context } from './context.ts'
+import type { Limits, Route, Upload, UploadKind } from './route.ts'
+
+/** What a request carries beside its path and query. */
+export type Input = { body: unknown; upload?: Upload }
+
+/**
+ * Reads the body that a route asks for: JSON as a value, a file as a stream that is read later.
+ *
+ * @throws DomainError `invalid` (type, encoding, form), `too_large`.
+ */
+export async function readInput(ctx: Context, route: Route, limits: Limits): Promise<Input> {
+  if (route.upload) return { body: undefined, upload: readUpload(ctx, route.upload, limits[route.upload]) }
+  if (!route.body) return { body: undefined }
+  if (route.bodyMayBeMissing && !hasBody(ctx.req)) return { body: {} }
+  const limit = limits[route.limit ?? 'json']
+  const isForm = route.formats === 'json+multipart' && mediaTypeOf(ctx) === 'multipart/form-data'
+  return { body: parseJson(isForm ? await readDataPart(ctx, limit) : await readJson(ctx, route, limit)) }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+async function readJson(ctx: Context, { formats }: Route, limit: number): Promise<Uint8Array> {
+  if (!isJson(mediaTypeOf(ctx))) {
+    const alternative = formats === 'json+multipart' ? ', or multipart/form-data with a part named data' : ''
+    throw invalid('Content-Type', `Must be application/json or another +json type${alternative}`)
+  }
+  requireUtf8(ctx)
+  return collect(contentOf(ctx, limit))
+}
+
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const bytes of content) chunks.push(bytes)
+  return Buffer.concat(chunks)
+}
+
+function mediaTypeOf(ctx: Context): string {
+  return (ctx.get('Content-Type').split(';')[0] ?? '').trim().toLowerCase()
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json$/.test(mediaType)
+}
+
+function requireUtf8(ctx: Context): void {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(ctx.get('Content-Type')) ?? []
+  if (!/^utf-?8$/i.test(charset)) throw invalid('Content-Type', 'The charset must be UTF-8')
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (isDeeperThan(MAX_DEPTH, bytes)) throw invalid('', `The body is nested more than ${MAX_DEPTH} levels deep`)
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    throw invalid('', 'The body is not UTF-8')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw invalid('', `The body is not JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Looks at the bytes, before a parser builds anything of them. */
+function isDeeperThan(limit: number, bytes: Uint8Array): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (inString) {
+      if (byte === BACKSLASH) at += 1
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1
+      if (depth > limit) return true
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  return false
+}
+
+/** The bytes of the body, inflated, and no more than `limit` of them. */
+function contentOf(ctx: Context, limit: number): AsyncIterable<Uint8Array> {
+  const encoding = contentEncodingOf(ctx)
+  if (encoding === 'identity') {
+    refuseDeclared(ctx, limit)
+    return bounded(received(ctx), limit)
+  }
+  return bounded(inflated(received(ctx), encoding), limit)
+}
+
+/** Refuses from the headers what says itself that it is too large. */
+function refuseDeclared(ctx: Context, limit: number): void {
+  if (Number(ctx.get('Content-Length') || 0) > limit) throw new DomainError('too_large')
+}
+
+/** The bytes of the body as they were sent. Throws when the client goes away before their end. */
+async function* received({ req, res }: Context): AsyncGenerator<Uint8Array> {
+  if (req.httpVersion === '1.1' && req.headers.expect !== undefined) res.writeContinue()
+  // To stop reading must not end the connection, on which the refusal is still to be sent.
+  yield* req.iterator({ destroyOnReturn: false })
+}
+
+const INFLATERS = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const
+
+type Encoding = keyof typeof INFLATERS | 'identity'
+
+function contentEncodingOf(ctx: Context): Encoding {
+  const encoding = ctx.get('Content-Encoding').trim().toLowerCase() || 'identity'
+  if (encoding === 'identity' || Object.hasOwn(INFLATERS, encoding)) return encoding as Encoding
+  throw invalid('Content-Encoding', 'Must be gzip, deflate, br or identity')
+}
+
+async function* inflated(
+  content: AsyncGenerator<Uint8Array>,
+  encoding: keyof typeof INFLATERS,
+): AsyncGenerator<Uint8Array> {
+  const inflater = INFLATERS[encoding]()
+  pipeline(content, inflater, () => {})
+  try {
+    yield* inflater
+  } catch (error) {
+    throw invalid('', `The body is not well-formed ${encoding}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/**
+ * Reads multipart/form-data, once for the whole service. Every part is taken as a field, whatever its headers say: a
+ * part with a type of its own would become a file, and some transfer encodings end the process.
+ */
+const readForm = koaBody({
+  multipart: true,
+  json: false,
+  urlencoded: false,
+  text: false,
+  formidable: {
+    // The bytes are counted before they come here.
+    maxFields: Number.POSITIVE_INFINITY,
+    maxFieldsSize: Number.POSITIVE_INFINITY,
+    onPart(part, take) {
+      // Latin-1 keeps every byte as it is, so that the JSON reader sees what was sent.
+      take(Object.assign(part, { mimetype: null, transferEncoding: 'latin1' }))
+    },
+  },
+})
+
+/** The JSON text that the part named `data` carries. */
+async function readDataPart(ctx: Context, limit: number): Promise<Uint8Array> {
+  const body = Readable.from(contentOf(ctx, limit), { objectMode: false })
+  // koa-body reads the request it finds in its context: here the bounded, inflated one.
+  const request: { body?: { [part: string]: string | string[] } } = Object.create(ctx.request)
+  const form: Koa.Context = Object.create(ctx, {
+    req: { value: Object.assign(body, { headers: ctx.req.headers }) },
+    request: { value: request },
+  })
+  try {
+    await readForm(form, async () => {})
+    // The form may end before the body does.
+    await finished(body.resume())
+  } catch (error) {
+    if (error instanceof Error && 'httpCode' in error) throw invalid('', 'The body is not well-formed multipart')
+    throw error
+  } finally {
+    body.destroy()
+  }
+  const { data, ...others } = request.body ?? {}
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw invalid(other.slice(0, 100), 'Only the part data is accepted')
+  if (data === undefined) throw invalid('data', 'The part is missing')
+  if (typeof data !== 'string') throw invalid('data', 'The part must be given once')
+  return Buffer.from(data, 'latin1')
+}
+
+function readUpload(ctx: Context, kind: UploadKind, limit: number): Upload {
+  const file_name = fileNameOf(ctx)
+  const content_type = ctx.get('Content-Type') || 'application/octet-stream'
+  if (kind === 'traffic') requireTrafficType(ctx)
+  const encoding = contentEncodingOf(ctx)
+  if (encoding === 'identity') {
+    refuseDeclared(ctx, limit)
+    return { file_name, content_type, content: received(ctx) }
+  }
+  if (kind === 'document') throw invalid('Content-Encoding', 'A document is kept byte for byte: must be identity')
+  return { file_name, content_type, content: inflated(received(ctx), encoding) }
+}
+
+function requireTrafficType(ctx: Context): void {
+  const type = mediaTypeOf(ctx)
+  if (!isJson(type) && type !== 'application/x-ndjson' && type !== 'application/jsonl') {
+    throw invalid(
+      'Content-Type',
+      'Must be application/json or another +json type, application/x-ndjson or application/jsonl',
+    )
+  }
+  requireUtf8(ctx)
+}
+
+/** The name that `Content-Disposition` gives; a text of the sender, which the domain makes safe. */
+function fileNameOf(ctx: Context): string {
+  const header = ctx.get('Content-Disposition')
+  const { type, parameters } = parseContentDisposition(asUtf8(header))
+  if (type === 'attachment' && parameters.filename) return parameters.filename
+  throw invalid('Content-Disposition', 'Must be attachment with a file name')
+}
+
+/** Header bytes arrive as Latin-1, while most clients send names as UTF-8. */
+function asUtf8(header: string): string {
+  try {
+    return UTF8.decode(Buffer.from(header, 'latin1'))
+  } catch {
+    return header
+  }
+}
+
+/** How long a client may go on sending what nobody reads, in milliseconds. */
+const PATIENCE = 10_000
+
+/**
+ * Sees to what a client is still sending when its answer is ready: it is taken in and thrown away, so that the client
+ * gets to read the answer, and the connection serves the next request. A client that does not come to an end is cut off.
+ */
+export function drain({ req, res }: Context): void {
+  if (req.complete) return
+  const isLast = !res.shouldKeepAlive
+  // Node would close the connection with the answer, and what still comes in would make the client lose it.
+  res.shouldKeepAlive = true
+  res.once('finish', () => {
+    req.resume()
+    if (isLast) req.once('end', () => req.socket.end())
+    setTimeout(() => {
+      if (!req.complete) req.socket.destroy()
+    }, PATIENCE).unref()
+  })
+}

@@ -1,0 +1,106 @@
+import type { Action, Caller, Ports, ReadableDocument } from '@security-management/domain'
+import type * as v from 'valibot'
+
+/** Greatest number of bytes of each kind of body, inflated (decisions.md §2). */
+export type Limits = { json: number; framework: number; document: number; traffic: number }
+
+/**
+ * Form of a path parameter; another form is no path of the service, so 404.
+ *
+ * `id`: an integer from 1 to 2^53 − 1 in decimal digits. `id-or-key`: that or a UUID. `user`: a UUID, or `0` for
+ * somebody who is not registered yet. `control`: the id of a control. `text`: anything that is not empty.
+ */
+export type ParamKind = 'id' | 'id-or-key' | 'user' | 'control' | 'text'
+export type ParamKinds = { readonly [name: string]: ParamKind }
+
+/** The parameters of a path, decoded. */
+export type Params<Kinds extends ParamKinds> = { [Name in keyof Kinds]: Param<Kinds[Name]> }
+type Param<Kind extends ParamKind> = Kind extends 'id' ? number : Kind extends 'id-or-key' ? number | string : string
+
+/** A file as it comes: what its headers say, and its bytes, inflated, which throw if the client goes away. */
+export type Upload = { file_name: string; content_type: string; content: AsyncIterable<Uint8Array> }
+export type UploadKind = 'traffic' | 'document'
+
+/** What the caller shows: an API token, or the code of an invitation. */
+export type Authentication = 'token' | 'invitation'
+
+/** What a handler is called with. */
+export type Request<Kinds extends ParamKinds, Shown extends Authentication, Sent extends UploadKind | undefined> = {
+  ports: Ports
+  params: Params<Kinds>
+  /** Query parameters under the names of the domain's schema, not yet parsed by it. */
+  query: { [name: string]: unknown }
+  /** The JSON value that was sent, not yet parsed by the domain. */
+  body: unknown
+  limits: Limits
+  setHeader(name: 'Location', value: string): void
+} & (Shown extends 'invitation' ? { code: string } : { caller: Caller }) &
+  (Sent extends UploadKind ? { upload: Upload } : { upload?: Upload })
+
+/** Entries of an answer beside `error` and `messages`; or the bytes of a document. */
+export type Answer = v.ObjectEntries | 'document'
+type Result<Shape extends Answer> = Shape extends v.ObjectEntries
+  ? { [Name in keyof Shape]: v.InferOutput<Shape[Name]> }
+  : ReadableDocument
+
+/** One operation of the interface. It is mounted, and will be described, from this alone. */
+export type Declaration<
+  Kinds extends ParamKinds,
+  Shape extends Answer,
+  Shown extends Authentication,
+  Sent extends UploadKind | undefined,
+> = {
+  /** Name of the operation, unique. */
+  id: string
+  summary: string
+  method: 'get' | 'post' | 'put' | 'delete'
+  /** With parameters in braces, as OpenAPI writes them. */
+  path: `/api/v1/${string}`
+  /** Whether it goes past the contract. */
+  extension?: true
+  /** A token, where it is not said. */
+  authentication?: Shown
+  /**
+   * The action of the policy table that the use case asks for; `anyone`: every authenticated caller, whose answer holds
+   * what they may see; `self`: what is the caller's own.
+   */
+  right: Action | 'anyone' | 'self'
+  params?: Kinds
+  /** The domain's schema of the query. */
+  query?: v.ObjectSchema<v.ObjectEntries, undefined>
+  /** Other spellings of query parameters. */
+  aliases?: { readonly [alias: string]: string }
+  /** The domain's schema of a JSON body. */
+  body?: v.GenericSchema
+  /** JSON alone, where it is not said. */
+  formats?: 'json' | 'json+multipart'
+  /** Whether a request without any body means `{}`. */
+  bodyMayBeMissing?: true
+  /** Which limit holds for the body; `json`, where it is not said. */
+  limit?: 'json' | 'framework'
+  /** The body is a file, which streams. */
+  upload?: Sent
+  /** What the domain can refuse before anything more of the request is read. The use case asks again. */
+  permit?(ports: Ports, caller: Caller, params: Params<Kinds>): Promise<unknown>
+  /** Text of every 400 (decisions.md §1). */
+  invalidInput: 'Malformed data structure' | 'Invalid data provided'
+  status: 200 | 201
+  answer: Shape
+  /** Calls one use case. */
+  handle(request: Request<Kinds, Shown, Sent>): Promise<Result<Shape>>
+}
+
+/** Any operation. */
+export type Route =
+  | Declaration<ParamKinds, v.ObjectEntries, Authentication, UploadKind | undefined>
+  | Declaration<ParamKinds, 'document', Authentication, UploadKind | undefined>
+
+/** Declares an operation; infers what its handler is called with and must return. */
+export function route<
+  const Kinds extends ParamKinds = Record<never, never>,
+  const Shape extends Answer = v.ObjectEntries,
+  const Shown extends Authentication = 'token',
+  const Sent extends UploadKind | undefined = undefined,
+>(declaration: Declaration<Kinds, Shape, Shown, Sent>): Declaration<Kinds, Shape, Shown, Sent> {
+  return declaration
+}

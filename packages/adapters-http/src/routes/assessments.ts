@@ -1,0 +1,32 @@
+import { Assessment, AssessmentQuery, listAssessments, readAssessment } from '@security-management/domain'
+import { route } from '../route.ts'
+import { listOf } from '../schemas.ts'
+
+export const listAssessmentsRoute = route({
+  id: 'listAssessments',
+  summary: 'List assessments',
+  method: 'get',
+  path: '/api/v1/assessments',
+  right: 'anyone',
+  query: AssessmentQuery,
+  aliases: { ordering: 'order' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(Assessment),
+  handle: ({ ports, caller, query }) => listAssessments(ports, caller, query),
+})
+
+export const readAssessmentRoute = route({
+  id: 'readAssessment',
+  summary: 'Read an assessment',
+  method: 'get',
+  path: '/api/v1/assessments/{id}',
+  right: 'assessment.read',
+  params: { id: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: Assessment },
+  async handle({ ports, caller, params }) {
+    return { data: await readAssessment(ports, caller, params.id) }
+  },
+})

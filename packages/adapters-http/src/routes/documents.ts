@@ -1,0 +1,40 @@
+import { attachEvidence, type ControlPath, findControl, readDocument } from '@security-management/domain'
+import { type Params, route } from '../route.ts'
+import { AttachedDocument } from '../schemas.ts'
+
+const control = { organizationid: 'id', frameworkid: 'id', controlid: 'control' } as const
+
+function pathOf({ organizationid, frameworkid, controlid }: Params<typeof control>): ControlPath {
+  return { organization: organizationid, framework: frameworkid, control: controlid }
+}
+
+export const attachEvidenceRoute = route({
+  id: 'attachEvidence',
+  summary: 'Attach an evidence document to a control',
+  method: 'post',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}/documents/{controlid}',
+  right: 'evidence.attach',
+  params: control,
+  upload: 'document',
+  permit: (ports, caller, params) => findControl(ports, caller, pathOf(params), 'evidence.attach'),
+  invalidInput: 'Invalid data provided',
+  status: 201,
+  answer: { data: AttachedDocument },
+  async handle({ ports, caller, params, upload, limits }) {
+    return { data: await attachEvidence(ports, caller, pathOf(params), upload, limits.document) }
+  },
+})
+
+export const readDocumentRoute = route({
+  id: 'readDocument',
+  summary: 'Download an evidence document',
+  method: 'get',
+  path: '/api/v1/documents/organizations/{organizationid}/security-frameworks/{frameworkid}/documents/{controlid}/{name}',
+  extension: true,
+  right: 'evidence.read',
+  params: { ...control, name: 'text' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: 'document',
+  handle: ({ ports, caller, params }) => readDocument(ports, caller, { ...pathOf(params), name: params.name }),
+})

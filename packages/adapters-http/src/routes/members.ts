@@ -1,0 +1,88 @@
+import {
+  addMember,
+  authorize,
+  editMember,
+  listMembers,
+  Member,
+  MemberInput,
+  type MemberPath,
+  MemberQuery,
+  permitAddMember,
+  permitEditMember,
+  removeMember,
+} from '@security-management/domain'
+import { type Params, route } from '../route.ts'
+import { listOf, MemberReference } from '../schemas.ts'
+
+const member = { organizationid: 'id', userid: 'user' } as const
+
+function pathOf({ organizationid, userid }: Params<typeof member>): MemberPath {
+  return { organization: organizationid, user: userid }
+}
+
+export const listMembersRoute = route({
+  id: 'listMembers',
+  summary: "List an organization's users",
+  method: 'get',
+  path: '/api/v1/organizations/{organizationid}/users',
+  right: 'member.list',
+  params: { organizationid: 'id' },
+  query: MemberQuery,
+  aliases: { ordering: 'order' },
+  permit: (ports, caller, { organizationid }) => authorize(ports, caller, organizationid, 'member.list'),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(Member),
+  handle: ({ ports, caller, params, query }) => listMembers(ports, caller, params.organizationid, query),
+})
+
+export const addMemberRoute = route({
+  id: 'addMember',
+  summary: 'Add a user to an organization and invite them',
+  method: 'post',
+  path: '/api/v1/organizations/{organizationid}/users/{userid}',
+  right: 'member.add',
+  params: member,
+  body: MemberInput,
+  formats: 'json+multipart',
+  permit: (ports, caller, params) => permitAddMember(ports, caller, pathOf(params)),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: MemberReference },
+  async handle({ ports, caller, params, body }) {
+    return { data: await addMember(ports, caller, pathOf(params), body) }
+  },
+})
+
+export const editMemberRoute = route({
+  id: 'editMember',
+  summary: "Edit a user's role in an organization",
+  method: 'put',
+  path: '/api/v1/organizations/{organizationid}/users/{userid}',
+  right: 'member.edit',
+  params: member,
+  body: MemberInput,
+  formats: 'json+multipart',
+  permit: (ports, caller, params) => permitEditMember(ports, caller, pathOf(params)),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: MemberReference },
+  async handle({ ports, caller, params, body }) {
+    return { data: await editMember(ports, caller, pathOf(params), body) }
+  },
+})
+
+export const removeMemberRoute = route({
+  id: 'removeMember',
+  summary: 'Soft-remove a user from an organization',
+  method: 'delete',
+  path: '/api/v1/organizations/{organizationid}/users/{userid}',
+  right: 'member.remove',
+  params: member,
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: MemberReference },
+  async handle({ ports, caller, params }) {
+    return { data: await removeMember(ports, caller, pathOf(params)) }
+  },
+})

@@ -1,0 +1,53 @@
+import {
+  listNotifications,
+  markAllNotificationsRead,
+  markNotificationRead,
+  Notification,
+  NotificationQuery,
+} from '@security-management/domain'
+import { route } from '../route.ts'
+import { listOf, Marked } from '../schemas.ts'
+
+export const listNotificationsRoute = route({
+  id: 'listNotifications',
+  summary: "List the caller's notifications",
+  method: 'get',
+  path: '/api/v1/notifications',
+  right: 'self',
+  query: NotificationQuery,
+  aliases: { ordering: 'order' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(Notification),
+  handle: ({ ports, caller, query }) => listNotifications(ports, caller, query),
+})
+
+export const markAllNotificationsReadRoute = route({
+  id: 'markAllNotificationsRead',
+  summary: "Mark all of the caller's notifications as read",
+  method: 'put',
+  path: '/api/v1/notifications',
+  extension: true,
+  right: 'self',
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: Marked },
+  async handle({ ports, caller }) {
+    return { data: { marked: await markAllNotificationsRead(ports, caller) } }
+  },
+})
+
+export const markNotificationReadRoute = route({
+  id: 'markNotificationRead',
+  summary: "Mark one of the caller's notifications as read",
+  method: 'put',
+  path: '/api/v1/notifications/{id}',
+  right: 'self',
+  params: { id: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: Notification },
+  async handle({ ports, caller, params }) {
+    return { data: await markNotificationRead(ports, caller, params.id) }
+  },
+})

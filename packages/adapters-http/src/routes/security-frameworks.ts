@@ -1,0 +1,109 @@
+import {
+  authorize,
+  createSecurityFramework,
+  editSecurityFramework,
+  listSecurityFrameworks,
+  NewSecurityFramework,
+  permitSecurityFramework,
+  readSecurityFramework,
+  removeSecurityFramework,
+  SecurityFramework,
+  SecurityFrameworkEdit,
+  type SecurityFrameworkPath,
+  SecurityFrameworkQuery,
+} from '@security-management/domain'
+import { type Params, route } from '../route.ts'
+import { listOf } from '../schemas.ts'
+
+const organization = { organizationid: 'id' } as const
+const framework = { ...organization, frameworkid: 'id' } as const
+
+function pathOf({ organizationid, frameworkid }: Params<typeof framework>): SecurityFrameworkPath {
+  return { organization: organizationid, framework: frameworkid }
+}
+
+export const listSecurityFrameworksRoute = route({
+  id: 'listSecurityFrameworks',
+  summary: "List an organization's security frameworks",
+  method: 'get',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks',
+  extension: true,
+  right: 'security_framework.read',
+  params: organization,
+  query: SecurityFrameworkQuery,
+  aliases: { ordering: 'order' },
+  permit: (ports, caller, { organizationid }) => authorize(ports, caller, organizationid, 'security_framework.read'),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(SecurityFramework),
+  handle: ({ ports, caller, params, query }) => listSecurityFrameworks(ports, caller, params.organizationid, query),
+})
+
+export const createSecurityFrameworkRoute = route({
+  id: 'createSecurityFramework',
+  summary: 'Associate a security framework with an organization',
+  method: 'post',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks',
+  extension: true,
+  right: 'security_framework.create',
+  params: organization,
+  body: NewSecurityFramework,
+  limit: 'framework',
+  permit: (ports, caller, { organizationid }) => authorize(ports, caller, organizationid, 'security_framework.create'),
+  invalidInput: 'Invalid data provided',
+  status: 201,
+  answer: { security_framework: SecurityFramework },
+  async handle({ ports, caller, params, body }) {
+    return { security_framework: await createSecurityFramework(ports, caller, params.organizationid, body) }
+  },
+})
+
+export const readSecurityFrameworkRoute = route({
+  id: 'readSecurityFramework',
+  summary: 'Read a security framework with its evidence',
+  method: 'get',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
+  extension: true,
+  right: 'security_framework.read',
+  params: framework,
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: SecurityFramework },
+  async handle({ ports, caller, params }) {
+    return { data: await readSecurityFramework(ports, caller, pathOf(params)) }
+  },
+})
+
+export const editSecurityFrameworkRoute = route({
+  id: 'editSecurityFramework',
+  summary: 'Edit a security framework and its evidence',
+  method: 'put',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
+  right: 'security_framework.edit',
+  params: framework,
+  body: SecurityFrameworkEdit,
+  formats: 'json+multipart',
+  limit: 'framework',
+  permit: (ports, caller, params) => permitSecurityFramework(ports, caller, pathOf(params), 'security_framework.edit'),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { security_framework: SecurityFramework },
+  async handle({ ports, caller, params, body }) {
+    return { security_framework: await editSecurityFramework(ports, caller, pathOf(params), body) }
+  },
+})
+
+export const removeSecurityFrameworkRoute = route({
+  id: 'removeSecurityFramework',
+  summary: 'Soft-remove a security framework',
+  method: 'delete',
+  path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
+  right: 'security_framework.remove',
+  params: framework,
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { security_framework: SecurityFramework },
+  async handle({ ports, caller, params }) {
+    return { security_framework: await removeSecurityFramework(ports, caller, pathOf(params)) }
+  },
+})

@@ -1,0 +1,74 @@
+import {
+  createVpnProfile,
+  Id,
+  listVpnProfiles,
+  NewVpnProfile,
+  readVpnProfile,
+  removeVpnProfile,
+  VpnProfile,
+  VpnProfileQuery,
+} from '@security-management/domain'
+import { route } from '../route.ts'
+import { listOf } from '../schemas.ts'
+
+export const createVpnProfileRoute = route({
+  id: 'createVpnProfile',
+  summary: 'Create a VPN profile',
+  method: 'post',
+  path: '/api/v1/vpn',
+  right: 'vpn_profile.create',
+  body: NewVpnProfile,
+  formats: 'json+multipart',
+  invalidInput: 'Malformed data structure',
+  status: 201,
+  answer: { vpn: Id },
+  async handle({ ports, caller, body }) {
+    return { vpn: await createVpnProfile(ports, caller, body) }
+  },
+})
+
+export const listVpnProfilesRoute = route({
+  id: 'listVpnProfiles',
+  summary: 'List VPN profiles',
+  method: 'get',
+  path: '/api/v1/vpn',
+  extension: true,
+  right: 'anyone',
+  query: VpnProfileQuery,
+  aliases: { ordering: 'order' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(VpnProfile),
+  handle: ({ ports, caller, query }) => listVpnProfiles(ports, caller, query),
+})
+
+export const readVpnProfileRoute = route({
+  id: 'readVpnProfile',
+  summary: 'Read a VPN profile',
+  method: 'get',
+  path: '/api/v1/vpn/{id}',
+  extension: true,
+  right: 'vpn_profile.read',
+  params: { id: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: VpnProfile },
+  async handle({ ports, caller, params }) {
+    return { data: await readVpnProfile(ports, caller, params.id) }
+  },
+})
+
+export const removeVpnProfileRoute = route({
+  id: 'removeVpnProfile',
+  summary: 'Soft-remove a VPN profile that the caller created',
+  method: 'delete',
+  path: '/api/v1/vpn/{id}',
+  right: 'vpn_profile.remove',
+  params: { id: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: VpnProfile },
+  async handle({ ports, caller, params }) {
+    return { data: await removeVpnProfile(ports, caller, params.id) }
+  },
+})

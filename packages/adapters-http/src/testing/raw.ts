@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { Ports } from '@security-management/domain'
+import { type Answer, answerOf, checkAnswer, type Service } from './service.ts'
+
+/** A connection on which a test writes bytes as they are, and reads whole answers. */
+export type Line = {
+  socket: Socket
+  write(text: string | Uint8Array): void
+  /** The next answer; undefined when the connection ended before one. */
+  answer(): Promise<Answer | undefined>
+  /** Whether the server ended the connection, in time. */
+  ended(): Promise<boolean>
+}
+
+export async function openLine(service: Service<Ports>): Promise<Line> {
+  const socket = connect(service.port, '127.0.0.1')
+  await once(socket, 'connect')
+  let received = Buffer.alloc(0)
+  let over = false
+  let wake = () => {}
+  socket.on('data', (bytes) => {
+    received = Buffer.concat([received, bytes])
+    wake()
+  })
+  for (const event of ['end', 'close', 'error']) {
+    socket.on(event, () => {
+      over = true
+      wake()
+    })
+  }
+
+  function take(): Answer | undefined {
+    const end = received.indexOf('\r\n\r\n')
+    if (end < 0) return undefined
+    const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+    )
+    const from = end + 4
+    const to = from + Number(headers['content-length'] ?? 0)
+    if (received.length < to) return undefined
+    const answer = answerOf(Number(first.split(' ')[1]), headers, received.subarray(from, to))
+    received = received.subarray(to)
+    return answer
+  }
+
+  return {
+    socket,
+    write: (text) => void socket.write(text),
+    async answer() {
+      for (;;) {
+        const answer = take()
+        if (answer || over) return answer
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    async ended() {
+      const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 5000).unref())
+      const end = (async () => {
+        while (!over) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+        return true as const
+      })()
+      return Promise.race([end, late])
+    },
+  }
+}
+
+/** Sends bytes as they are on a connection of their own and checks that an envelope comes back. */
+export async function talk(service: Service<Ports>, text: string | Uint8Array): Promise<Answer> {
+  const line = await openLine(service)
+  line.write(text)
+  const answer = await line.answer()
+  line.socket.destroy()
+  if (!answer) throw new Error('The connection ended without an answer')
+  checkAnswer('', '', answer)
+  return answer
+}

@@ -1,0 +1,409 @@
+import { describe, expect, test } from 'vitest'
+import { ODD_TEXT } from '../contracts/builders.ts'
+import { removeOrganization } from '../organizations/remove-organization.ts'
+import { aWorld, expectRefused, happened, refusedPaths, type World } from '../testing/world.ts'
+import { authenticate } from '../tokens/authenticate.ts'
+import { newSecret } from '../tokens/secret.ts'
+import { acceptInvitation, checkInvitation } from './accept-invitation.ts'
+import { addMember } from './add-member.ts'
+import { editMember } from './edit-member.ts'
+import type { InvitationMail } from './invitation-mailer.ts'
+import { removeMember } from './remove-member.ts'
+import { backOff, type Delivery, LEASE, MAX_ATTEMPTS, sendOwedInvitations } from './send-owed-invitations.ts'
+
+/** A mailer that keeps what it sends. */
+function aMailer(fail: (mail: InvitationMail) => unknown = () => undefined) {
+  const sent: InvitationMail[] = []
+  return {
+    sent,
+    async send(mail: InvitationMail) {
+      const failure = fail(mail)
+      if (failure !== undefined) throw failure
+      sent.push(mail)
+    },
+  }
+}
+
+async function invite({ ports, as, organization }: World, email = 'new@example.com', role = 'viewer') {
+  return addMember(ports, as.owner, { organization, user: '0' }, { email, role })
+}
+
+/** Runs one relay over everything that is due and returns what it did. */
+async function relay({ ports }: World, mailer: ReturnType<typeof aMailer>, mayGoOn?: () => boolean) {
+  const deliveries: Delivery[] = []
+  await sendOwedInvitations(ports, mailer, (delivery) => deliveries.push(delivery), mayGoOn)
+  return deliveries
+}
+
+function later(world: World, milliseconds: number): void {
+  world.clock.now = new Date(Date.parse(world.clock.now) + milliseconds).toISOString()
+}
+
+const HOUR = 60 * 60 * 1000
+const DAY = 24 * HOUR
+
+describe('sending owed invitations', () => {
+  test('each goes out once, and says what the person needs', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await invite(world, 'New@Example.com', 'security_officer')
+    expect(await relay(world, mailer)).toMatchObject([{ outcome: 'sent', attempts: 1 }])
+    expect(mailer.sent).toMatchObject([
+      {
+        to: 'New@Example.com',
+        organization_name: 'Acme',
+        role: 'security_officer',
+        invited_by: 'Ada Rossi',
+        locale: 'en',
+        expires_at: '2026-03-08T12:00:00.000Z',
+      },
+    ])
+    expect(mailer.sent[0]?.code).toMatch(/^smi_/)
+    later(world, DAY)
+    expect(await relay(world, mailer)).toEqual([])
+    expect(mailer.sent).toHaveLength(1)
+  })
+
+  test('nothing is sent for an addition that failed', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await expectRefused(world, 'forbidden', () =>
+      addMember(world.ports, world.as.viewer, { organization: world.organization, user: '0' }, { email: 'x@y.z' }),
+    )
+    expect(await relay(world, mailer)).toEqual([])
+  })
+
+  test('many are sent, a few at a time', async () => {
+    const world = await aWorld()
+    let atOnce = 0
+    let most = 0
+    const sent = new Set<string>()
+    const mailer = {
+      sent: [],
+      async send({ to }: InvitationMail) {
+        atOnce += 1
+        most = Math.max(most, atOnce)
+        await new Promise((resolve) => setImmediate(resolve))
+        atOnce -= 1
+        sent.add(to)
+      },
+    }
+    for (let index = 0; index < 11; index += 1) await invite(world, `p${index}@example.com`)
+    expect(await relay(world, mailer)).toHaveLength(11)
+    expect(sent.size).toBe(11)
+    expect(most).toBe(4)
+  })
+
+  test('two relays at once send each mail once', async () => {
+    const world = await aWorld()
+    const [one, two] = [aMailer(), aMailer()]
+    for (let index = 0; index < 9; index += 1) await invite(world, `p${index}@example.com`)
+    await Promise.all([relay(world, one), relay(world, two)])
+    const codes = [...one.sent, ...two.sent].map(({ code }) => code)
+    expect(codes).toHaveLength(9)
+    expect(new Set(codes).size).toBe(9)
+  })
+
+  test('while one relay waits for its mail server, the mail is nobody else’s', async () => {
+    const world = await aWorld()
+    await invite(world)
+    let release = () => {}
+    const slow = {
+      sent: [],
+      send: () =>
+        new Promise<void>((resolve) => {
+          release = resolve
+        }),
+    }
+    const first = relay(world, slow)
+    await new Promise((resolve) => setImmediate(resolve))
+    const other = aMailer()
+    later(world, LEASE - 1)
+    expect(await relay(world, other)).toEqual([])
+    later(world, 1)
+    expect(await relay(world, other)).toMatchObject([{ outcome: 'sent', attempts: 2 }])
+    release()
+    expect(await first).toMatchObject([{ outcome: 'sent', attempts: 1 }])
+  })
+
+  test('the server may go on with its work while a mail is under way', async () => {
+    const world = await aWorld()
+    await invite(world)
+    const busy = {
+      sent: [],
+      send: async () => {
+        await invite(world, 'second@example.com')
+        throw new Error('busy')
+      },
+    }
+    let rounds = 0
+    await relay(world, busy, () => rounds++ < 1)
+    expect(await world.ports.users.findByEmail('second@example.com')).toBeDefined()
+  })
+
+  test('a mail that fails is tried again, later and later, with the same message id', async () => {
+    const world = await aWorld()
+    await invite(world)
+    const messageIds = new Set<string>()
+    const failing = aMailer((mail) => {
+      messageIds.add(mail.message_id)
+      return new Error('450 try later')
+    })
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      expect(await relay(world, failing)).toMatchObject([{ outcome: 'postponed', attempts: attempt }])
+      later(world, backOff(attempt) - 1)
+      expect(await relay(world, failing)).toEqual([])
+      later(world, 1)
+    }
+    const working = aMailer((mail) => void messageIds.add(mail.message_id))
+    expect(await relay(world, working)).toMatchObject([{ outcome: 'sent', attempts: 6 }])
+    expect(messageIds.size).toBe(1)
+  })
+
+  test('the waits double from half a minute up to six hours', () => {
+    expect([1, 2, 3, 10].map(backOff)).toEqual([30_000, 60_000, 120_000, 30_000 * 512])
+    expect(backOff(11)).toBe(6 * HOUR)
+    expect(backOff(MAX_ATTEMPTS)).toBe(6 * HOUR)
+    const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, index) => backOff(index + 1))
+    const total = waits.reduce((sum, wait) => sum + wait, 0)
+    expect(total).toBeLessThan(7 * DAY)
+  })
+
+  test('one that expired before it could be sent is given up, and not mailed', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await invite(world)
+    later(world, 7 * DAY)
+    expect(await relay(world, mailer)).toMatchObject([{ outcome: 'given_up', attempts: 1 }])
+    expect(mailer.sent).toEqual([])
+    expect(happened(world, 'invitation.undeliverable')).toHaveLength(1)
+  })
+
+  test('after the last try it is given up, and the audit trail says so', async () => {
+    const world = await aWorld()
+    const { user } = await invite(world)
+    const failing = aMailer(() => new Error('550 no such user'))
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+      expect(await relay(world, failing)).toMatchObject([{ outcome: 'postponed' }])
+      later(world, backOff(attempt))
+    }
+    expect(await relay(world, failing)).toMatchObject([
+      { outcome: 'given_up', attempts: MAX_ATTEMPTS, error: '550 no such user' },
+    ])
+    expect(happened(world, 'invitation.undeliverable')).toMatchObject([
+      {
+        organization: world.organization,
+        record: user,
+        user_id: null,
+        details: { attempts: MAX_ATTEMPTS, error: '550 no such user' },
+      },
+    ])
+    later(world, DAY)
+    expect(await relay(world, aMailer())).toEqual([])
+    expect(await world.ports.invitations.nextDue()).toBeUndefined()
+  })
+
+  test('nobody is told of the loss of a mail to somebody who was removed during the last try', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user } = await invite(world)
+    const failing = aMailer(() => new Error('no'))
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+      await relay(world, failing)
+      later(world, backOff(attempt))
+    }
+    const removing = {
+      sent: [],
+      send: async () => {
+        await removeMember(ports, as.owner, { organization, user })
+        throw new Error('no')
+      },
+    }
+    expect(await relay(world, removing)).toMatchObject([{ outcome: 'given_up' }])
+    expect(happened(world, 'invitation.undeliverable')).toEqual([])
+  })
+
+  test('one mail that fails does not hold up the others', async () => {
+    const world = await aWorld()
+    for (const name of ['a', 'bad', 'c']) await invite(world, `${name}@example.com`)
+    const mailer = aMailer(({ to }) => (to.startsWith('bad') ? new Error('no') : undefined))
+    const deliveries = await relay(world, mailer)
+    expect(deliveries.map(({ outcome }) => outcome).toSorted()).toEqual(['postponed', 'sent', 'sent'])
+  })
+
+  test('an error that quotes the code is kept without it, and not whole', async () => {
+    const world = await aWorld()
+    await invite(world)
+    const mailer = aMailer(({ code }) => new Error(`refused: ${code} and ${code} ${'x'.repeat(10_000)}`))
+    const [delivery] = await relay(world, mailer)
+    expect(delivery?.error).toMatch(/^refused: \[code\] and \[code\] x+$/)
+    expect(delivery?.error?.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(world.ports.published)).not.toContain('smi_')
+  })
+
+  test.each([['plain text'], [{ code: 'ECONNREFUSED' }], [null]])(
+    'whatever is thrown, here %j, is a failed try',
+    async (thrown) => {
+      const world = await aWorld()
+      await invite(world)
+      expect(
+        await relay(
+          world,
+          aMailer(() => thrown),
+        ),
+      ).toMatchObject([{ outcome: 'postponed', error: String(thrown) }])
+    },
+  )
+
+  test('the code is forgotten once the mail is out', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await invite(world)
+    const [{ id }] = (await relay(world, mailer)) as [Delivery]
+    // Even a store that is asked to send it again has nothing to send.
+    await world.ports.transact(({ invitations }) => invitations.postpone(id, '2020-01-01T00:00:00.000Z', ''))
+    expect(await relay(world, mailer)).toEqual([])
+  })
+
+  test('who was removed meanwhile is not written to', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user } = await invite(world)
+    await removeMember(ports, as.owner, { organization, user })
+    const mailer = aMailer()
+    expect(await relay(world, mailer)).toEqual([])
+    await addMember(ports, as.owner, { organization, user }, {})
+    await relay(world, mailer)
+    expect(mailer.sent).toHaveLength(1)
+  })
+
+  test('nobody is written to on behalf of a removed organization', async () => {
+    const world = await aWorld()
+    await invite(world)
+    await removeOrganization(world.ports, world.as.owner, world.organization)
+    expect(await relay(world, aMailer())).toEqual([])
+  })
+
+  test('a role that changed meanwhile is the one the mail names', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user } = await invite(world)
+    await editMember(ports, as.owner, { organization, user }, { role: 'owner' })
+    const mailer = aMailer()
+    await relay(world, mailer)
+    expect(mailer.sent).toMatchObject([{ role: 'owner' }])
+  })
+
+  test('a relay that is told to stop leases nothing more', async () => {
+    const world = await aWorld()
+    for (let index = 0; index < 6; index += 1) await invite(world, `p${index}@example.com`)
+    let rounds = 0
+    expect(await relay(world, aMailer(), () => rounds++ < 1)).toHaveLength(4)
+    expect(await relay(world, aMailer(), () => false)).toEqual([])
+    expect(await relay(world, aMailer())).toHaveLength(2)
+  })
+})
+
+describe('accepting an invitation', () => {
+  async function invited(world: World) {
+    const mailer = aMailer()
+    const { user } = await invite(world)
+    await relay(world, mailer)
+    return { user, code: mailer.sent[0]?.code ?? '' }
+  }
+
+  test('gives the person their first token, and takes what they say of themselves', async () => {
+    const world = await aWorld()
+    const { ports } = world
+    const { user, code } = await invited(world)
+    await expect(checkInvitation(ports, code)).resolves.toBeUndefined()
+    const acceptance = { first_name: ` ${ODD_TEXT} `, locale: 'it' }
+    const { token, ...answer } = await acceptInvitation(ports, code, acceptance)
+    expect(answer).toEqual({ user })
+    expect(token).toMatch(/^sms_[0-9A-Za-z]{49}$/)
+    expect(await authenticate(ports, token)).toMatchObject({ user })
+    expect(await ports.users.find(user)).toMatchObject({ first_name: ODD_TEXT.trim(), last_name: '', locale: 'it' })
+    expect(happened(world, 'token.issued', 'invitation.accepted')).toMatchObject([
+      { type: 'token.issued', user_id: user },
+      { type: 'invitation.accepted', organization: world.organization, record: user },
+    ])
+    expect(JSON.stringify(ports.published)).not.toMatch(/sms_|smi_/)
+  })
+
+  test('works once', async () => {
+    const world = await aWorld()
+    const { code } = await invited(world)
+    await acceptInvitation(world.ports, code, {})
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(world.ports, code, {}))
+    await expectRefused(world, 'unauthenticated', () => checkInvitation(world.ports, code))
+  })
+
+  test('of ten attempts at once one succeeds', async () => {
+    const world = await aWorld()
+    const { user, code } = await invited(world)
+    const attempts = Array.from({ length: 10 }, () => acceptInvitation(world.ports, code, {}))
+    const results = await Promise.allSettled(attempts)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await world.ports.tokens.list()).filter(({ user_id }) => user_id === user)).toHaveLength(1)
+  })
+
+  test('works for seven days and no longer', async () => {
+    const world = await aWorld()
+    const { code } = await invited(world)
+    later(world, 7 * DAY - 1)
+    await expect(checkInvitation(world.ports, code)).resolves.toBeUndefined()
+    later(world, 1)
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(world.ports, code, {}))
+    await expectRefused(world, 'unauthenticated', () => checkInvitation(world.ports, code))
+  })
+
+  test('a body that does not fit does not use it up', async () => {
+    const world = await aWorld()
+    const { code } = await invited(world)
+    const wrong = { first_name: 1, last_name: 'x'.repeat(256), locale: 'de' }
+    expect(await refusedPaths(acceptInvitation(world.ports, code, wrong))).toEqual([
+      'first_name',
+      'last_name',
+      'locale',
+    ])
+    expect(await refusedPaths(acceptInvitation(world.ports, code, []))).toEqual([''])
+    await expect(acceptInvitation(world.ports, code, {})).resolves.toBeDefined()
+  })
+
+  test('a role that changed meanwhile holds', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user, code } = await invited(world)
+    await editMember(ports, as.owner, { organization, user }, { role: 'security_officer' })
+    await acceptInvitation(ports, code, {})
+    expect(await ports.members.roleOf(organization, user)).toBe('security_officer')
+  })
+
+  test('ends with the membership, and does not come back with a new one', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user, code } = await invited(world)
+    await removeMember(ports, as.owner, { organization, user })
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(ports, code, {}))
+    await addMember(ports, as.owner, { organization, user }, {})
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(ports, code, {}))
+  })
+
+  test('ends with the organization', async () => {
+    const world = await aWorld()
+    const { code } = await invited(world)
+    await removeOrganization(world.ports, world.as.owner, world.organization)
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(world.ports, code, {}))
+  })
+
+  test('a code that nobody was given, a token, and a mistyped code are refused', async () => {
+    const world = await aWorld()
+    const { ports } = world
+    const { code } = await invited(world)
+    const { token } = await acceptInvitation(ports, code, {})
+    for (const wrong of ['', 'smi_', token, newSecret(ports, 'smi_'), code.replace(/.$/, '!'), ` ${code}`]) {
+      await expectRefused(world, 'unauthenticated', () => acceptInvitation(ports, wrong, {}))
+      await expectRefused(world, 'unauthenticated', () => checkInvitation(ports, wrong))
+    }
+  })
+})
