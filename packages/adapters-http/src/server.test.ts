@@ -44,6 +44,19 @@ describe('what Node refuses by itself is an envelope as well', () => {
     expect(answer.status).toBe(431)
   })
 
+  test('a client that sends on and reads late still gets its one answer', async () => {
+    const { service } = await aService()
+    const line = await openLine(service)
+    line.socket.pause()
+    for (let count = 0; count < 40; count += 1) {
+      line.write(`GET /api/v1/me HTTP/1.1\r\nX-Long: ${'a'.repeat(20_000)}`)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    line.socket.resume()
+    expect((await line.answer())?.status).toBe(431)
+    expect(await line.answer()).toBeUndefined()
+  })
+
   test('headers that do not come in time: 408', async () => {
     const { service } = await aService({ headersTimeout: 100 })
     const answer = await talk(service, 'GET /api/v1/me HTTP/1.1\r\nHost: a\r\n')

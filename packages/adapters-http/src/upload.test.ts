@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { DomainError, type Ports } from '@security-management/domain'
 import { memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
 import { openLine } from './testing/raw.ts'
@@ -240,6 +241,29 @@ describe('a document', () => {
     expect(service.log).toMatchObject([{ level: 'info', fields: { status: 499 } }])
     expect(unchanged()).toBe(true)
     expect(await nothingStaged()).toBe(true)
+  })
+
+  test('whose client goes away is no fault of ours, also where the store takes it for its own', async () => {
+    const ports = memoryPorts()
+    const owner = await aPerson(ports, 'owner@example.com')
+    const site = await aSite(ports, owner, 'Alpha')
+    const stage: Ports['evidenceFiles']['stage'] = async (content, limit) => {
+      try {
+        return await ports.evidenceFiles.stage(content, limit)
+      } catch (cause) {
+        throw new DomainError('unavailable', [], { cause })
+      }
+    }
+    const service = await startServiceOn({ ...ports, evidenceFiles: { ...ports.evidenceFiles, stage } })
+    const line = await openLine(service)
+    const path = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}/documents`
+    const headers = ['Host: a', `X-Service-Token: ${owner.token}`, 'Content-Disposition: attachment; filename=a']
+    const first = `POST ${path}/${encodeURIComponent(CONTROL)} HTTP/1.1`
+    line.write(`${[first, ...headers, 'Content-Length: 100'].join('\r\n')}\r\n\r\nx`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    line.socket.destroy()
+    await until(() => service.log.length > 0)
+    expect(service.log).toMatchObject([{ level: 'info', fields: { status: 499 } }])
   })
 
   test('of somebody who may not attach it is refused before a byte of it is read', async () => {

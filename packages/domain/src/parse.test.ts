@@ -13,6 +13,13 @@ async function pathsOf(schema: v.GenericSchema, input: unknown): Promise<string[
 }
 
 describe('parse', () => {
+  test('names the first failing path alone of an input so large that naming all would take its toll', async () => {
+    const keys = Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [index, index]))
+    expect(await pathsOf(Person, { ...keys, name: 1, pets: 2 })).toEqual(['name'])
+    const pets = Array.from({ length: 30_000 }, () => 1)
+    expect(await pathsOf(Person, { name: 'Ada', pets })).toEqual(['pets.0'])
+  })
+
   test('names every failing path, dotted as in the input', async () => {
     expect(await pathsOf(Person, { name: 1, pets: [{ age: 1 }, { age: 'x' }, {}] })).toEqual([
       'name',

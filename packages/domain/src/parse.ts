@@ -25,8 +25,10 @@ function isLarge(input: unknown): boolean {
   for (let values = 1; open.length > 0; values += 1) {
     if (values > MAX_VALUES || open.length > MAX_VALUES) return true
     const value = open.pop()
-    if (Array.isArray(value) && value.length > MAX_VALUES) return true
-    if (typeof value === 'object' && value !== null) open.push(...Object.values(value))
+    if (typeof value !== 'object' || value === null) continue
+    const inner = Object.values(value)
+    if (inner.length > MAX_VALUES) return true
+    open.push(...inner)
   }
   return false
 }

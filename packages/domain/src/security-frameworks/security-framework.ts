@@ -17,6 +17,9 @@ import {
 /** Evidence entries of one control (decisions.md §2). */
 export const MAX_EVIDENCES = 10_000
 
+/** Evidence entries that one request may send: many empty ones grow, once they are stamped, past what can be stored. */
+const MAX_SENT_EVIDENCES = 100_000
+
 /**
  * A path of an uploaded document. Longer than other texts, since a path of our own holds the control's id
  * percent-encoded, up to 12 characters for each of its 64.
@@ -111,6 +114,8 @@ const SentControls = v.pipe(
   list(SentControl),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
+    const sent = dataset.value.reduce((sum, { evidences = [] }) => sum + evidences.length, 0)
+    if (sent > MAX_SENT_EVIDENCES) addIssue({ message: `At most ${MAX_SENT_EVIDENCES} evidences can be sent at once` })
     const seen = new Set<string>()
     for (const [index, control] of dataset.value.entries()) {
       if (seen.has(control.id)) {

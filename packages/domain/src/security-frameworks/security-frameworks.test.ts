@@ -161,6 +161,16 @@ describe('creating a security framework', () => {
     ])
     await expect(createSecurityFramework(ports, as.owner, organization, input(10_000))).resolves.toBeDefined()
   })
+
+  test('a hundred thousand pieces of evidence are the most that can be sent at once', async () => {
+    const { ports, as, organization } = await aWorld()
+    const evidences = Array.from({ length: 10_000 }, () => ({}))
+    const security_frameworks = Array.from({ length: 11 }, (_, index) => ({ id: `${index}`, title: 'A', evidences }))
+    const input = { title: 'x', security_frameworks }
+    expect(await refusedPaths(createSecurityFramework(ports, as.owner, organization, input))).toEqual([
+      'security_frameworks',
+    ])
+  })
 })
 
 describe('reading a security framework', () => {
