@@ -2,10 +2,11 @@ import type { Server } from 'node:http'
 import type { Config } from './config.ts'
 import { startDueEvidence } from './due-evidence.ts'
 import { type FirstUser, registerFirstUser } from './first-user.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { listen, stopListening } from './listen.ts'
 import type { Log } from './log.ts'
 import { startMailRelay } from './mail-relay.ts'
-import { sweepFiles } from './sweep.ts'
+import { startThreatFeeds } from './threat-feeds.ts'
 import { type OpenPorts, openHttpServer, openMailer, openPorts } from './wire.ts'
 
 /** What requests, and mails on their way, get to come to their end when the service stops, in milliseconds. */
@@ -50,12 +51,16 @@ export async function serve(
 
 type Background = { stop(): Promise<unknown>; hurry(): void }
 
-function startBackground(config: Config, { ports }: OpenPorts, log: Log, publicUrl: string): Background {
+function startBackground(config: Config, { ports, judgeBy }: OpenPorts, log: Log, publicUrl: string): Background {
   const mailer = openMailer(config, publicUrl)
   const relay = startMailRelay(ports, mailer, log)
   const dueEvidence = startDueEvidence(ports, log)
-  const sweep = sweepFiles(ports, log)
-  return { stop: () => Promise.all([relay.stop(), dueEvidence.stop(), sweep]), hurry: () => mailer.close() }
+  const feeds = startThreatFeeds(config, log, ({ index }) => judgeBy(index))
+  const housekeeping = startHousekeeping(config, ports, log)
+  return {
+    stop: () => Promise.all([relay.stop(), dueEvidence.stop(), feeds.stop(), housekeeping.stop()]),
+    hurry: () => mailer.close(),
+  }
 }
 
 async function stop(server: Server, background: Background): Promise<void> {

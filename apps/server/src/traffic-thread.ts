@@ -1,5 +1,13 @@
 import { parentPort } from 'node:worker_threads'
-import { createTrafficReading, DomainError, NO_FEEDS, type TrafficReading } from '@security-management/domain'
+import {
+  createTrafficReading,
+  DomainError,
+  type Judge,
+  judgeOf,
+  NO_FEEDS,
+  openThreatIndex,
+  type TrafficReading,
+} from '@security-management/domain'
 import type { FromThread, ToThread } from './traffic-messages.ts'
 
 // A thread of its own that reads traffic files, so that requests never wait for one.
@@ -8,15 +16,20 @@ const port = parentPort
 if (!port) throw new Error('This file runs as a worker thread')
 
 const readings = new Map<number, TrafficReading>()
+let feeds: Judge = NO_FEEDS
 
 port.on('message', (message: ToThread) => {
+  if ('feeds' in message) {
+    feeds = openThreatIndex(message.feeds)
+    return
+  }
   const { reading } = message
   try {
-    if ('open' in message) readings.set(reading, createTrafficReading(NO_FEEDS))
+    if ('open' in message) readings.set(reading, createTrafficReading(judgeOf(feeds, message.open)))
     else if ('bytes' in message) {
       const { bytes, length } = message
       readings.get(reading)?.push(new Uint8Array(bytes, 0, length))
-      say({ reading, read: bytes }, [bytes])
+      say({ reading, read: true })
     } else if ('end' in message) {
       const summary = readings.get(reading)?.end()
       if (summary) say({ reading, summary })
@@ -29,6 +42,6 @@ port.on('message', (message: ToThread) => {
   }
 })
 
-function say(message: FromThread, transfer: ArrayBuffer[] = []): void {
-  port?.postMessage(message, transfer)
+function say(message: FromThread): void {
+  port?.postMessage(message)
 }

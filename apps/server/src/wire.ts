@@ -2,17 +2,31 @@ import type { Server } from 'node:http'
 import { createApp, createHttpServer } from '@security-management/adapters-http'
 import { fileMailer, smtpMailer } from '@security-management/adapters-mail'
 import { type Migrated, migrate, openDatabase, sqlPorts } from '@security-management/adapters-sql'
-import { createEventBus, type InvitationMailer, type Ports } from '@security-management/domain'
+import {
+  createEventBus,
+  type InvitationMailer,
+  type Judge,
+  NO_FEEDS,
+  openThreatIndex,
+  type Ports,
+  type ThreatIndex,
+} from '@security-management/domain'
 import { systemSurroundings } from '@security-management/domain/memory'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
-import { createTrafficThreads } from './traffic-threads.ts'
+import { createTrafficThread } from './traffic-reader.ts'
 
 /** Where mails are written while there is no mail server, relative to the working directory. */
 const MAIL_DIRECTORY = 'data/mail'
 
 /** The ports of the domain on the database of the configuration. */
-export type OpenPorts = { ports: Ports; migrated: Migrated; close(): Promise<void> }
+export type OpenPorts = {
+  ports: Ports
+  migrated: Migrated
+  /** Judges the traffic files that are opened from now on by these feeds. */
+  judgeBy(feeds: ThreatIndex): void
+  close(): Promise<void>
+}
 
 /**
  * Opens the database, brings it to the newest schema, and puts the ports of the domain on it.
@@ -23,13 +37,23 @@ export async function openPorts(config: Pick<Config, 'DATABASE_URL'>): Promise<O
   const database = await openDatabase(config.DATABASE_URL)
   try {
     const migrated = await migrate(database)
-    const { readTraffic, close: closeThreads } = createTrafficThreads()
-    const ports = { ...systemSurroundings(), ...sqlPorts(database, createEventBus()), readTraffic }
+    const thread = createTrafficThread()
+    let feeds: Judge = NO_FEEDS
+    const ports = {
+      ...systemSurroundings(),
+      ...sqlPorts(database, createEventBus()),
+      openTrafficReader: thread.openTrafficReader,
+      feeds: () => feeds,
+    }
     return {
       ports,
       migrated,
+      judgeBy(index) {
+        thread.judgeBy(index)
+        feeds = openThreatIndex(index)
+      },
       async close() {
-        await closeThreads()
+        await thread.close()
         await database.close()
       },
     }

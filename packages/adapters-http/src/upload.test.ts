@@ -247,14 +247,14 @@ describe('a document', () => {
     const ports = memoryPorts()
     const owner = await aPerson(ports, 'owner@example.com')
     const site = await aSite(ports, owner, 'Alpha')
-    const stage: Ports['evidenceFiles']['stage'] = async (content, limit) => {
+    const stage: Ports['files']['stage'] = async (content, limit) => {
       try {
-        return await ports.evidenceFiles.stage(content, limit)
+        return await ports.files.stage(content, limit)
       } catch (cause) {
         throw new DomainError('unavailable', [], { cause })
       }
     }
-    const service = await startServiceOn({ ...ports, evidenceFiles: { ...ports.evidenceFiles, stage } })
+    const service = await startServiceOn({ ...ports, files: { ...ports.files, stage } })
     const line = await openLine(service)
     const path = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}/documents`
     const headers = ['Host: a', `X-Service-Token: ${owner.token}`, 'Content-Disposition: attachment; filename=a']

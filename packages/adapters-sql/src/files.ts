@@ -25,11 +25,7 @@ export function sqlFiles(database: Database): FileStore {
     async stage(content, limit) {
       const staged_at = new Date().toISOString()
       const file = await database.unit(async (db) => {
-        const { id } = await db
-          .insertInto('file')
-          .values({ staged_at })
-          .returning('id')
-          .executeTakeFirstOrThrow()
+        const { id } = await db.insertInto('file').values({ staged_at }).returning('id').executeTakeFirstOrThrow()
         return id
       })
       try {
@@ -99,5 +95,12 @@ function orphans(db: Kysely<Schema>, before: string) {
     )
     .where((is) =>
       is.not(is.exists(is.selectFrom('threat_feed').select('file').whereRef('threat_feed.file', '=', 'file.id'))),
+    )
+    .where((is) =>
+      is.not(
+        is.exists(
+          is.selectFrom('traffic_upload').select('raw_file').whereRef('traffic_upload.raw_file', '=', 'file.id'),
+        ),
+      ),
     )
 }

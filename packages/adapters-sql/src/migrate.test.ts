@@ -69,9 +69,7 @@ describe('migrations of a SQLite file', () => {
     expect(backup).toBe(`${url.slice('sqlite:'.length)}.before-9000-nickname`)
     expect(existsSync(backup ?? '')).toBe(true)
     const copy = openDatabase(`sqlite:${backup}`)
-    expect(await copy.reader.selectFrom('file').select('staged_at').execute()).toEqual([
-      { staged_at: 'before' },
-    ])
+    expect(await copy.reader.selectFrom('file').select('staged_at').execute()).toEqual([{ staged_at: 'before' }])
     await expect(sql`select nickname from "user"`.execute(copy.reader)).rejects.toThrow(/nickname/)
     await Promise.all([copy.close(), database.close()])
   })

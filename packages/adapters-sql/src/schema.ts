@@ -97,6 +97,9 @@ export type Schema = {
     to: string | null
     format: string
     rejects: string
+    /** The file that holds its bytes, compressed, and the size of that; null once they are given up. */
+    raw_file: number | null
+    raw_size: number | null
   }
   traffic_slot: {
     threat_blocker: number

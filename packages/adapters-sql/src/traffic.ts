@@ -131,10 +131,15 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
   const uploads = (threatBlocker: number) =>
     db.selectFrom('traffic_upload').select(UPLOAD).where('threat_blocker', '=', threatBlocker)
   return {
-    async insertUpload({ rejects, ...upload }) {
+    async insertUpload({ rejects, raw, ...upload }) {
       const row = await db
         .insertInto('traffic_upload')
-        .values({ ...upload, rejects: JSON.stringify(rejects) })
+        .values({
+          ...upload,
+          rejects: JSON.stringify(rejects),
+          raw_file: raw?.file ?? null,
+          raw_size: raw?.size ?? null,
+        })
         .onConflict((conflict) => conflict.columns(['threat_blocker', 'sha256']).doNothing())
         .returning('id')
         .executeTakeFirst()
@@ -150,6 +155,24 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
     },
     async listUploads(threatBlocker, page) {
       return pageOf(uploads(threatBlocker), page, { id: 'id', received: 'received' }, toUpload)
+    },
+    async findRaw(threatBlocker, id) {
+      const row = await db
+        .selectFrom('traffic_upload')
+        .select(['raw_file', 'raw_size'])
+        .where('threat_blocker', '=', threatBlocker)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      if (!row || row.raw_file === null || row.raw_size === null) return undefined
+      return { file: row.raw_file, size: row.raw_size }
+    },
+    async forgetRaw(before) {
+      await db
+        .updateTable('traffic_upload')
+        .set({ raw_file: null, raw_size: null })
+        .where('raw_file', 'is not', null)
+        .where('received', '<', before)
+        .execute()
     },
     async addSlots(threatBlocker, slots) {
       // In one order everywhere, so that two uploads to one blocker wait for each other and do not deadlock.

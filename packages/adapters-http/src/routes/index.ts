@@ -27,10 +27,12 @@ import {
   readThreatBlockerRoute,
   removeThreatBlockerRoute,
 } from './threat-blockers.ts'
+import { lookUpThreatRoute } from './threats.ts'
 import {
   listThreatsRoute,
   listTrafficUploadsRoute,
   readAllStatisticsRoute,
+  readRawTrafficRoute,
   readStatisticsRoute,
   readTrafficUploadRoute,
   uploadTrafficRoute,
@@ -52,9 +54,11 @@ export const routes: readonly Route[] = [
   uploadTrafficRoute,
   listTrafficUploadsRoute,
   readTrafficUploadRoute,
+  readRawTrafficRoute,
   listThreatsRoute,
   readStatisticsRoute,
   readAllStatisticsRoute,
+  lookUpThreatRoute,
   listCloudDefensesRoute,
   readCloudDefenseRoute,
   createOrganizationRoute,

@@ -4,6 +4,7 @@ import {
   listThreats,
   listTrafficUploads,
   readAllStatistics,
+  readRawTraffic,
   readStatistics,
   readTrafficUpload,
   Statistics,
@@ -67,6 +68,20 @@ export const readTrafficUploadRoute = route({
   async handle({ ports, caller, params }) {
     return { data: await readTrafficUpload(ports, caller, params.id, params.upload) }
   },
+})
+
+export const readRawTrafficRoute = route({
+  id: 'readRawTraffic',
+  summary: 'Fetch an uploaded traffic file, byte for byte',
+  method: 'get',
+  path: '/api/v1/atb/{id}/traffic/{upload}/raw',
+  extension: true,
+  right: 'traffic.read_raw',
+  params: { id: 'id-or-key', upload: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: 'document',
+  handle: ({ ports, caller, params }) => readRawTraffic(ports, caller, params.id, params.upload),
 })
 
 export const listThreatsRoute = route({

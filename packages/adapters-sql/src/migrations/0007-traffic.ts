@@ -28,6 +28,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .alterTable('traffic_upload')
     .addColumn('rejects', string, (c) => c.notNull().defaultTo('[]'))
     .execute()
+  await db.schema
+    .alterTable('traffic_upload')
+    .addColumn('raw_file', integer, (c) => c.references('file.id'))
+    .execute()
+  await db.schema.alterTable('traffic_upload').addColumn('raw_size', integer).execute()
+  // What the sweep of files and the end of their retention look for.
+  await db.schema
+    .createIndex('traffic_upload_raw')
+    .on('traffic_upload')
+    .column('raw_file')
+    .where(sql.ref('raw_file'), 'is not', null)
+    .execute()
 
   await db.schema
     .createTable('threat')

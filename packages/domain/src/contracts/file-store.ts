@@ -125,6 +125,7 @@ export function fileStoreContract(adapter: string, open: Open): void {
         await ports.files.discard(file)
         await ports.files.discard(NO_ID)
         expect((await read(kept.file, 0, 49, ports)).length).toBe(50)
+        await expect(read(file, 0, 99, ports)).rejects.toThrow()
         expect(await ports.files.sweep(ALWAYS)).toBe(1)
       })
     })

@@ -10,6 +10,7 @@ import type { Open } from './opened.ts'
 import { organizationStoreContract } from './organization-store.ts'
 import { securityFrameworkStoreContract } from './security-framework-store.ts'
 import { threatBlockerStoreContract } from './threat-blocker-store.ts'
+import { threatFeedStoreContract } from './threat-feed-store.ts'
 import { tokenStoreContract } from './token-store.ts'
 import { trafficStoreContract } from './traffic-store.ts'
 import { transactContract } from './transact.ts'
@@ -29,6 +30,7 @@ export * from './opened.ts'
 export * from './organization-store.ts'
 export * from './security-framework-store.ts'
 export * from './threat-blocker-store.ts'
+export * from './threat-feed-store.ts'
 export * from './token-store.ts'
 export * from './traffic-store.ts'
 export * from './transact.ts'
@@ -45,6 +47,7 @@ export function allContracts(adapter: string, open: Open): void {
   tokenStoreContract(adapter, open)
   threatBlockerStoreContract(adapter, open)
   trafficStoreContract(adapter, open)
+  threatFeedStoreContract(adapter, open)
   cloudDefenseStoreContract(adapter, open)
   vpnProfileStoreContract(adapter, open)
   securityFrameworkStoreContract(adapter, open)

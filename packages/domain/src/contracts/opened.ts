@@ -17,7 +17,12 @@ export const NOW = '2026-03-01T12:00:00.000Z'
 /** All ports: the adapter's, and surroundings whose clock stands still. */
 export function withSurroundings(ports: OpenedPorts): Ports {
   const surroundings = { ...systemSurroundings(), now: () => new Date(NOW) }
-  return { ...ports, ...surroundings, readTraffic: readTrafficHere(surroundings.newSha256, () => NO_FEEDS) }
+  return {
+    ...ports,
+    ...surroundings,
+    openTrafficReader: readTrafficHere(surroundings.newSha256),
+    feeds: () => NO_FEEDS,
+  }
 }
 
 /**

@@ -29,7 +29,11 @@ export function trafficStoreContract(adapter: string, open: Open): void {
     test('every field comes back as it was stored, by id and by hash', async () => {
       const threat_blocker = await storeBlocker()
       const counts = { lines: Number.MAX_SAFE_INTEGER, accepted: 3_000_000_000, rejected: 0, malicious: 0 }
-      const { threat_blocker: _, ...shown } = anUpload({
+      const {
+        threat_blocker: _,
+        raw: _raw,
+        ...shown
+      } = anUpload({
         threat_blocker,
         file_name: ODD_TEXT,
         size: Number.MAX_SAFE_INTEGER,
@@ -42,6 +46,26 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect(await traffic.findUpload(threat_blocker, id ?? 0)).toEqual({ id, ...shown })
       expect(await traffic.findUploadBySha256(threat_blocker, shown.sha256)).toEqual({ id, ...shown })
       expect(await traffic.listUploads(threat_blocker, all('id'))).toEqual({ total: 1, data: [{ id, ...shown }] })
+    })
+
+    test('the bytes of an upload are known until they are given up', async () => {
+      const threat_blocker = await storeBlocker()
+      const stage = () => opened.ports.files.stage(bytesOf('abc'), 10)
+      const [early, late] = [await stage(), await stage()]
+      const raw = ({ file, size }: typeof early) => ({ file, size })
+      const before = await upload({ threat_blocker, raw: raw(early), received: '2026-02-01T00:00:00.000Z' })
+      const after = await upload({ threat_blocker, raw: raw(late), received: '2026-02-02T00:00:00.000Z' })
+      const { traffic } = opened.ports
+      expect(await traffic.findRaw(threat_blocker, before ?? 0)).toEqual(raw(early))
+      expect(await traffic.findRaw(await storeBlocker(), before ?? 0)).toBeUndefined()
+      await opened.ports.transact((stores) => stores.traffic.forgetRaw('2026-02-02T00:00:00.000Z'))
+      expect(await traffic.findRaw(threat_blocker, before ?? 0)).toBeUndefined()
+      expect(await traffic.findRaw(threat_blocker, after ?? 0)).toEqual(raw(late))
+      expect(await traffic.findRaw(threat_blocker, (await upload({ threat_blocker })) ?? 0)).toBeUndefined()
+      // The sweep takes what nobody names, and that alone.
+      await opened.ports.files.sweep('9999-01-01T00:00:00.000Z')
+      expect(await collected(opened.ports.files.read(late.file, 0, 2))).toBe('abc')
+      expect(await collected(opened.ports.files.read(early.file, 0, 2)).catch(() => '')).toBe('')
     })
 
     test('an upload is found under its own blocker alone', async () => {
@@ -382,4 +406,14 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       })
     })
   })
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+async function collected(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const bytes of content) chunks.push(bytes)
+  return Buffer.concat(chunks).toString()
 }

@@ -1,5 +1,5 @@
-import type { Needs } from '../ports.ts'
 import type { FileStore } from '../files/file-store.ts'
+import type { Needs } from '../ports.ts'
 import { bounded } from '../stream.ts'
 import type { State } from './state.ts'
 
@@ -30,7 +30,9 @@ export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): Fi
 
     async *read(file, from, to) {
       let start = 0
-      for (const chunk of files.get(file)?.chunks ?? []) {
+      const { chunks } = files.get(file) ?? {}
+      if (!chunks) throw new Error(`There is no file ${file}`)
+      for (const chunk of chunks) {
         const bytes = chunk.slice(Math.max(0, from - start), Math.max(0, to + 1 - start))
         if (bytes.length > 0) yield bytes
         start += chunk.length
@@ -40,7 +42,8 @@ export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): Fi
     async sweep(before) {
       const documents = [...state.documents.values()].map(({ file }) => file)
       const snapshots = [...state.threatFeeds.values()].map(({ snapshot }) => snapshot.file)
-      const named = new Set([...documents, ...snapshots])
+      const traffic = [...state.trafficUploads.values()].flatMap(({ raw }) => (raw ? [raw.file] : []))
+      const named = new Set([...documents, ...snapshots, ...traffic])
       const unnamed = [...files].filter(([file, { staged_at }]) => staged_at < before && !named.has(file))
       for (const [file] of unnamed) files.delete(file)
       return unnamed.length

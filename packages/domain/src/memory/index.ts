@@ -15,6 +15,7 @@ import { memorySecurityFrameworks } from './security-frameworks.ts'
 import { copy, draftOf, emptyState, type State } from './state.ts'
 import { systemSurroundings } from './surroundings.ts'
 import { memoryThreatBlockers } from './threat-blockers.ts'
+import { memoryThreatFeeds } from './threat-feeds.ts'
 import { memoryTokens } from './tokens.ts'
 import { memoryTraffic } from './traffic.ts'
 import { memoryUsers } from './users.ts'
@@ -47,7 +48,8 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
     ...memoryStores(state),
     ...surroundings,
     files: memoryFiles(surroundings, state),
-    readTraffic: readTrafficHere(surroundings.newSha256, () => NO_FEEDS),
+    openTrafficReader: readTrafficHere(surroundings.newSha256),
+    feeds: () => NO_FEEDS,
     bus,
     published,
     transact(work) {
@@ -67,6 +69,7 @@ function memoryStores(state: State): Stores {
     tokens: memoryTokens(state),
     threatBlockers: memoryThreatBlockers(state),
     traffic: memoryTraffic(state),
+    threatFeeds: memoryThreatFeeds(state),
     cloudDefenses: memoryCloudDefenses(state),
     vpnProfiles: memoryVpnProfiles(state),
     securityFrameworks: memorySecurityFrameworks(state),

@@ -38,6 +38,17 @@ export function memoryTraffic(state: State): TrafficStore {
       return { total, data: data.map(toUpload) }
     },
 
+    async findRaw(threatBlocker, id) {
+      const raw = uploadsOf(threatBlocker).find((upload) => upload.id === id)?.raw
+      return raw ? copy(raw) : undefined
+    },
+
+    async forgetRaw(before) {
+      for (const row of state.trafficUploads.values()) {
+        if (row.raw && row.received < before) state.trafficUploads.set(row.id, { ...row, raw: null })
+      }
+    },
+
     async addSlots(threatBlocker, slots) {
       const before = state.trafficSlots.get(threatBlocker) ?? []
       state.trafficSlots.set(threatBlocker, sumsBy(SLOT, [...before, ...slots]))
@@ -106,7 +117,7 @@ function sumsBy(seconds: number, counts: RequestCount[]): RequestCount[] {
   return [...sums.values()].toSorted((a, b) => compare(a.start, b.start))
 }
 
-function toUpload({ threat_blocker: _, ...upload }: TrafficUploadRow): TrafficUpload {
+function toUpload({ threat_blocker: _, raw: _raw, ...upload }: TrafficUploadRow): TrafficUpload {
   return copy(upload)
 }
 

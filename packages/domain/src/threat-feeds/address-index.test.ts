@@ -40,6 +40,12 @@ function ownerOf(ranges: Range[], address: bigint): Range | undefined {
   return owner
 }
 
+/** The entry as the index writes it. */
+function canonical(text: string): string {
+  const { v4, v6 } = networksOf([text])
+  return v4.length > 0 ? networkText(v4.words, 0, V4_WIDTH) : networkText(v6.words, 0, V6_WIDTH)
+}
+
 function look(index: ReturnType<typeof createAddressIndex>, text: string): string | undefined {
   const address = createAddress()
   expect(readAddress(Buffer.from(text), 0, text.length, address)).toBe(true)
@@ -90,8 +96,7 @@ describe('the index of addresses', () => {
           const isV6 = address >= V6 && address < V6 << 1n && (address - V6) >> 32n !== 0xffffn
           if (!isV4 && !isV6) continue
           const owner = ownerOf(all, address)
-          const expected = owner && createAddressIndex(networksOf([owner.text]))
-          expect(look(index, textOf(address))).toBe(expected && networkOf(expected, 0))
+          expect(look(index, textOf(address))).toBe(owner && canonical(owner.text))
         }
       }),
       { numRuns: 500 },

@@ -1,4 +1,4 @@
-import { hashStep, lower, type NameTrie, ROOT } from './name-trie.ts'
+import { hashStep, lower, type NameTrie, ROOT, type TrieEntry } from './name-trie.ts'
 
 /** Answers of a scan that is not the end of a value: more bytes are needed; these bytes are no JSON. */
 export const MORE = -1
@@ -44,9 +44,20 @@ export function createJsonScanner(
   // By depth: whether it is an object, the trie's node of it, and what a value directly in it stands for.
   const isObject = new Uint8Array(MAX_DEPTH + 2)
   const nodes = new Int32Array(MAX_DEPTH + 2)
+  // The keys of the outermost object of the line before, with quotes and colon, and what each stands for: the lines of a
+  // log have them in the same order, and to compare one is cheaper than to look it up.
+  const memo: { text: Uint8Array; entry: TrieEntry | undefined }[] = []
   let bytes: Uint8Array = new Uint8Array(0)
   let end = 0
   let isEscaped = false
+
+  function isAt(text: Uint8Array, at: number): boolean {
+    if (at + text.length > end) return false
+    for (let index = 0; index < text.length; index += 1) {
+      if (bytes[at + index] !== text[index]) return false
+    }
+    return true
+  }
 
   /** Position after the string that began before `at`. */
   function skipString(at: number): number {
@@ -146,7 +157,8 @@ export function createJsonScanner(
   ): number {
     bytes = source
     end = length
-    captured.kind.fill(0)
+    for (let field = 0; field < fields; field += 1) captured.kind[field] = 0
+    let keys = 0
     const newline = spaces ? 0x0a : 0x20
     let depth = 0
     let at = start
@@ -211,6 +223,18 @@ export function createJsonScanner(
         }
         // A key.
         if (bytes[at] !== 0x22) return WRONG
+        if (depth === 1) {
+          const known = memo[keys]
+          keys += 1
+          if (known && isAt(known.text, at)) {
+            keyFrom = at + 1
+            keyTo = at + known.text.length - 2
+            at += known.text.length
+            fieldsHere = known.entry ? known.entry.fields : NONE
+            child = known.entry ? known.entry.child : 0
+            break
+          }
+        }
         const node = nodes[depth] as number
         keyFrom = at + 1
         let index = keyFrom
@@ -229,6 +253,10 @@ export function createJsonScanner(
         const entry = node === 0 || isEscaped ? undefined : trie.find(node, hash, bytes, keyFrom, keyTo)
         fieldsHere = entry ? entry.fields : NONE
         child = entry ? entry.child : 0
+        // Only a key whose colon follows at once is remembered, and only of so many.
+        if (depth === 1 && keys <= MAX_MEMO && after < end && bytes[after] === 0x3a && !isEscaped) {
+          memo[keys - 1] = { text: bytes.slice(keyFrom - 1, after + 1), entry }
+        }
         at = after
         while (at < end && isSpace(bytes[at] as number, newline)) at += 1
         if (at >= end) return MORE
@@ -241,6 +269,9 @@ export function createJsonScanner(
 
   return { captured, scan }
 }
+
+/** Keys of a line that are remembered. */
+const MAX_MEMO = 64
 
 const NONE: number[] = []
 const TRUE = [0x74, 0x72, 0x75, 0x65]

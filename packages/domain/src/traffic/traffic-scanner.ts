@@ -53,6 +53,11 @@ const VERDICT = 6
 const TRIE = createNameTrie(FIELDS.map((field) => LINE_NAMES[field]))
 const WRAPPER_KEYS = WRAPPERS.map((key) => Uint8Array.from(key, (character) => character.charCodeAt(0)))
 const VERDICTS = new Set<string>(MALICIOUS_VERDICTS)
+/** By their first two bytes: 1 for what may be one of the verdicts, or white space before it. */
+const MAY_BE_VERDICT = new Uint8Array(256 * 256)
+for (const verdict of MALICIOUS_VERDICTS) MAY_BE_VERDICT[verdict.charCodeAt(0) * 256 + verdict.charCodeAt(1)] = 1
+MAY_BE_VERDICT.fill(1, 0x20 * 256, 0x21 * 256)
+
 const LONGEST_VERDICT = Math.max(...MALICIOUS_VERDICTS.map((verdict) => verdict.length))
 /** Longest host name in a log that is looked at. */
 const MAX_HOST = 255
@@ -458,6 +463,10 @@ const EMPTY_ENTRY = Uint8Array.from('{"":0', (character) => character.charCodeAt
 const UNESCAPED: Record<number, number> = { 110: 0x0a, 116: 0x09, 114: 0x0d, 98: 0x08, 102: 0x0c }
 
 function verdictOf(bytes: Uint8Array, from: number, to: number): string {
+  // Most say that all was well, with a word that begins otherwise.
+  if (to - from < 4 || !MAY_BE_VERDICT[((bytes[from] as number) | 0x20) * 256 + ((bytes[from + 1] as number) | 0x20)]) {
+    return ''
+  }
   let text = ''
   for (let index = from; index < to; index += 1) text += String.fromCharCode(lower(bytes[index] as number))
   text = text.trim()

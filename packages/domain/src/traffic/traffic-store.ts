@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../page.ts'
 import type { NewThreat, Threat } from './threat.ts'
 import type { SlotCount } from './traffic-reading.ts'
-import type { NewTrafficUpload, TrafficUpload } from './traffic-upload.ts'
+import type { NewTrafficUpload, RawTraffic, TrafficUpload } from './traffic-upload.ts'
 
 /** Fields that uploads, and threats, can be ordered by. */
 export const TRAFFIC_UPLOAD_ORDER = ['id', 'received'] as const
@@ -35,6 +35,10 @@ export type TrafficStore = {
     threatBlocker: number,
     page: PageRequest<(typeof TRAFFIC_UPLOAD_ORDER)[number]>,
   ): Promise<Page<TrafficUpload>>
+  /** Where the bytes of the upload are; undefined if they are not kept any more, or there is no such upload. */
+  findRaw(threatBlocker: number, id: number): Promise<RawTraffic | undefined>
+  /** Gives up the bytes of the uploads received before `before` (ISO), whose files nobody names then. */
+  forgetRaw(before: string): Promise<void>
   /** Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. */
   addSlots(threatBlocker: number, slots: SlotCount[]): Promise<void>
   /** Counts of each of these blockers that has any. */

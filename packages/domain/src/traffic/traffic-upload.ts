@@ -29,4 +29,8 @@ export const TrafficUpload = object({
   rejects: v.array(object({ line: Count, field: v.string(), reason: v.string() })),
 })
 export type TrafficUpload = v.InferOutput<typeof TrafficUpload>
-export type NewTrafficUpload = Omit<TrafficUpload, 'id'> & { threat_blocker: number }
+
+/** Where the bytes of an upload are kept, compressed: the number of the file, and its size. */
+export type RawTraffic = { file: number; size: number }
+
+export type NewTrafficUpload = Omit<TrafficUpload, 'id'> & { threat_blocker: number; raw: RawTraffic | null }

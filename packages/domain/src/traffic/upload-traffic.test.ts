@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { NO_ID } from '../contracts/builders.ts'
+import { anUpload, NO_ID } from '../contracts/builders.ts'
 import { asksFor, aWorld, expectRefused, happened, refusedPaths, type World } from '../testing/world.ts'
 import { createThreatBlocker } from '../threat-blockers/create-threat-blocker.ts'
 import { readThreatBlocker } from '../threat-blockers/read-threat-blocker.ts'
@@ -229,5 +229,45 @@ describe('uploading traffic', () => {
     const { ports, as } = world
     const id = await create(world)
     expect(await refusedPaths(uploadTraffic(ports, as.owner, id, aFile(LINES, '')))).toEqual([''])
+  })
+})
+
+describe('reading what was made of an upload', () => {
+  async function upload(world: World) {
+    const threat_blocker = await create(world)
+    const id = await world.ports.transact(({ traffic }) =>
+      traffic.insertUpload(anUpload({ threat_blocker, file_name: 'a.json' })),
+    )
+    return { threat_blocker, id: id ?? 0 }
+  }
+
+  asksFor(
+    'traffic.read',
+    upload,
+    ({ ports }, caller, { threat_blocker, id }) => readTrafficUpload(ports, caller, threat_blocker, id),
+    () => ({ threat_blocker: NO_ID, id: 1 }),
+  )
+
+  describe('in a list', () => {
+    asksFor(
+      'traffic.read',
+      upload,
+      ({ ports }, caller, { threat_blocker }) => listTrafficUploads(ports, caller, threat_blocker),
+      () => ({ threat_blocker: NO_ID, id: 1 }),
+    )
+  })
+
+  test('an upload belongs to its own blocker', async () => {
+    const world = await aWorld()
+    const { ports, as } = world
+    const { threat_blocker, id } = await upload(world)
+    const other = await create(world)
+    expect(await readTrafficUpload(ports, as.viewer, threat_blocker, id)).toMatchObject({ id, file_name: 'a.json' })
+    expect((await listTrafficUploads(ports, as.viewer, threat_blocker)).data.map((found) => found.id)).toEqual([id])
+    await expectRefused(world, 'not_found', () => readTrafficUpload(ports, as.viewer, other, id))
+    await expectRefused(world, 'not_found', () => readTrafficUpload(ports, as.viewer, threat_blocker, NO_ID))
+    expect(await refusedPaths(listTrafficUploads(ports, as.viewer, threat_blocker, { order: 'size' }))).toEqual([
+      'order',
+    ])
   })
 })
