@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { loadThreatIndex } from '@security-management/domain'
 import type { Config } from './config.ts'
 import { startDueEvidence } from './due-evidence.ts'
 import { type FirstUser, registerFirstUser } from './first-user.ts'
@@ -32,6 +33,8 @@ export async function serve(
   try {
     const { ports, migrated } = opened
     if (migrated.applied.length > 0) log.info(migrated, 'database migrated')
+    // No file is judged before the feeds are there; from then on the thread of the feeds brings what is newer.
+    opened.judgeBy((await loadThreatIndex(ports)).index)
     const server = openHttpServer(config, ports, log)
     const address = await listen(server, config)
     const background = startBackground(config, opened, log, config.PUBLIC_URL ?? address)
