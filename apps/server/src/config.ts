@@ -14,7 +14,11 @@ const PUBLIC_TAKES = 'takes an http or https URL without user, query and fragmen
 const SMTP_TAKES = 'takes smtp://USER:PASSWORD@HOST:PORT or smtps://…'
 const BYTES_TAKES = 'takes a whole number of bytes from 1 up'
 
+const RETENTION_TAKES = 'takes a number of days or hours such as 30d or 12h'
+
 const MIB = 1024 * 1024
+const HOUR = 60 * 60 * 1000
+const DAY = 24 * HOUR
 
 function bytes(byDefault: number) {
   return v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,14}$/, BYTES_TAKES), v.transform(Number)), String(byDefault))
@@ -45,6 +49,15 @@ const Environment = v.object({
   MAX_FRAMEWORK_BYTES: bytes(8 * MIB),
   MAX_DOCUMENT_BYTES: bytes(MAX_DOCUMENT_BYTES),
   MAX_TRAFFIC_BYTES: bytes(MAX_TRAFFIC_BYTES),
+  /** Milliseconds. */
+  TRAFFIC_RETENTION: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,5}[hd]$/, RETENTION_TAKES),
+      v.transform((text) => Number.parseInt(text, 10) * (text.endsWith('d') ? DAY : HOUR)),
+    ),
+    '30d',
+  ),
 })
 
 /**

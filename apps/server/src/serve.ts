@@ -1,11 +1,13 @@
 import type { Server } from 'node:http'
+import { loadThreatIndex } from '@security-management/domain'
 import type { Config } from './config.ts'
 import { startDueEvidence } from './due-evidence.ts'
 import { type FirstUser, registerFirstUser } from './first-user.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { listen, stopListening } from './listen.ts'
 import type { Log } from './log.ts'
 import { startMailRelay } from './mail-relay.ts'
-import { sweepEvidenceFiles } from './sweep.ts'
+import { startThreatFeeds } from './threat-feeds.ts'
 import { type OpenPorts, openHttpServer, openMailer, openPorts } from './wire.ts'
 
 /** What requests, and mails on their way, get to come to their end when the service stops, in milliseconds. */
@@ -31,6 +33,8 @@ export async function serve(
   try {
     const { ports, migrated } = opened
     if (migrated.applied.length > 0) log.info(migrated, 'database migrated')
+    // No file is judged before the feeds are there; from then on the thread of the feeds brings what is newer.
+    opened.judgeBy((await loadThreatIndex(ports)).index)
     const server = openHttpServer(config, ports, log)
     const address = await listen(server, config)
     const background = startBackground(config, opened, log, config.PUBLIC_URL ?? address)
@@ -50,12 +54,16 @@ export async function serve(
 
 type Background = { stop(): Promise<unknown>; hurry(): void }
 
-function startBackground(config: Config, { ports }: OpenPorts, log: Log, publicUrl: string): Background {
+function startBackground(config: Config, { ports, judgeBy }: OpenPorts, log: Log, publicUrl: string): Background {
   const mailer = openMailer(config, publicUrl)
   const relay = startMailRelay(ports, mailer, log)
   const dueEvidence = startDueEvidence(ports, log)
-  const sweep = sweepEvidenceFiles(ports, log)
-  return { stop: () => Promise.all([relay.stop(), dueEvidence.stop(), sweep]), hurry: () => mailer.close() }
+  const feeds = startThreatFeeds(config, log, ({ index }) => judgeBy(index))
+  const housekeeping = startHousekeeping(config, ports, log)
+  return {
+    stop: () => Promise.all([relay.stop(), dueEvidence.stop(), feeds.stop(), housekeeping.stop()]),
+    hurry: () => mailer.close(),
+  }
 }
 
 async function stop(server: Server, background: Background): Promise<void> {

@@ -2,16 +2,31 @@ import type { Server } from 'node:http'
 import { createApp, createHttpServer } from '@security-management/adapters-http'
 import { fileMailer, smtpMailer } from '@security-management/adapters-mail'
 import { type Migrated, migrate, openDatabase, sqlPorts } from '@security-management/adapters-sql'
-import { createEventBus, type InvitationMailer, type Ports } from '@security-management/domain'
+import {
+  createEventBus,
+  type InvitationMailer,
+  type Judge,
+  NO_FEEDS,
+  openThreatIndex,
+  type Ports,
+  type ThreatIndex,
+} from '@security-management/domain'
 import { systemSurroundings } from '@security-management/domain/memory'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
+import { createTrafficThread } from './traffic-reader.ts'
 
 /** Where mails are written while there is no mail server, relative to the working directory. */
 const MAIL_DIRECTORY = 'data/mail'
 
 /** The ports of the domain on the database of the configuration. */
-export type OpenPorts = { ports: Ports; migrated: Migrated; close(): Promise<void> }
+export type OpenPorts = {
+  ports: Ports
+  migrated: Migrated
+  /** Judges the traffic files that are opened from now on by these feeds. */
+  judgeBy(feeds: ThreatIndex): void
+  close(): Promise<void>
+}
 
 /**
  * Opens the database, brings it to the newest schema, and puts the ports of the domain on it.
@@ -22,8 +37,26 @@ export async function openPorts(config: Pick<Config, 'DATABASE_URL'>): Promise<O
   const database = await openDatabase(config.DATABASE_URL)
   try {
     const migrated = await migrate(database)
-    const ports = { ...systemSurroundings(), ...sqlPorts(database, createEventBus()) }
-    return { ports, migrated, close: () => database.close() }
+    const thread = createTrafficThread()
+    let feeds: Judge = NO_FEEDS
+    const ports = {
+      ...systemSurroundings(),
+      ...sqlPorts(database, createEventBus()),
+      openTrafficReader: thread.openTrafficReader,
+      feeds: () => feeds,
+    }
+    return {
+      ports,
+      migrated,
+      judgeBy(index) {
+        thread.judgeBy(index)
+        feeds = openThreatIndex(index)
+      },
+      async close() {
+        await thread.close()
+        await database.close()
+      },
+    }
   } catch (error) {
     await database.close()
     throw error

@@ -4,12 +4,13 @@ import {
   listNotifications,
   registerUser,
 } from '@security-management/domain'
-import { memoryPorts } from '@security-management/domain/memory'
+import { anUpload } from '@security-management/domain/contracts'
+import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { startDueEvidence } from '../src/due-evidence.ts'
+import { startHousekeeping } from '../src/housekeeping.ts'
 import { repeat } from '../src/repeat.ts'
-import { sweepEvidenceFiles } from '../src/sweep.ts'
 
 /** For what takes a moment, and more than one on a machine that is busy. */
 const PATIENT = { timeout: 10_000 }
@@ -70,30 +71,45 @@ test('people are told of evidence that has fallen due', async () => {
   expect(data).toMatchObject([{ title: 'Evidence due' }])
 })
 
-describe('the sweep of unfinished uploads', () => {
+describe('housekeeping', () => {
   async function* content() {
     yield Buffer.from('half')
   }
 
-  test('erases what is more than a day old, and nothing younger', async () => {
+  async function clean(ports: MemoryPorts, days: number, lines: object[] = []): Promise<object[]> {
+    await startHousekeeping({ TRAFFIC_RETENTION: days * 24 * HOUR }, ports, logInto(lines)).stop()
+    return lines
+  }
+
+  test('erases what unfinished uploads left more than a day ago, and nothing younger', async () => {
     let now = new Date('2025-05-01T10:00:00.000Z')
     const ports = memoryPorts({ now: () => now })
-    await ports.evidenceFiles.stage(content(), 100)
+    await ports.files.stage(content(), 100)
     now = new Date(now.getTime() + 25 * HOUR)
-    await ports.evidenceFiles.stage(content(), 100)
-    const lines: object[] = []
-    await sweepEvidenceFiles(ports, logInto(lines))
-    await sweepEvidenceFiles(ports, logInto(lines))
-    expect(lines).toMatchObject([{ swept: 1 }])
+    await ports.files.stage(content(), 100)
+    expect(await clean(ports, 30)).toMatchObject([{ erased: 1 }])
+    expect(await clean(ports, 0)).toEqual([])
+  })
+
+  test('erases the bytes of traffic files once they were kept long enough, and not before', async () => {
+    let now = new Date('2025-05-01T10:00:00.000Z')
+    const ports = memoryPorts({ now: () => now })
+    const { file, size } = await ports.files.stage(content(), 100)
+    const upload = anUpload({ threat_blocker: 1, received: now.toISOString(), raw: { file, size } })
+    const id = await ports.transact(({ traffic }) => traffic.insertUpload(upload))
+    now = new Date(now.getTime() + 30 * 24 * HOUR)
+    expect(await clean(ports, 30)).toEqual([])
+    expect(await ports.traffic.findRaw(1, id ?? 0)).toEqual({ file, size })
+    now = new Date(now.getTime() + 1)
+    expect(await clean(ports, 30)).toMatchObject([{ erased: 1 }])
+    expect(await ports.traffic.findRaw(1, id ?? 0)).toBeUndefined()
   })
 
   test('that fails is logged, and stops nothing', async () => {
     const ports = memoryPorts()
-    const lines: object[] = []
-    ports.evidenceFiles.sweep = async () => {
+    ports.files.sweep = async () => {
       throw new Error('the database is gone')
     }
-    await sweepEvidenceFiles(ports, logInto(lines))
-    expect(lines).toMatchObject([{ level: 50, msg: 'sweeping unfinished uploads failed' }])
+    expect(await clean(ports, 30)).toMatchObject([{ level: 50, msg: 'erasing files that nothing needs failed' }])
   })
 })

@@ -16,6 +16,10 @@ const COMMANDS = [
   'token revoke',
   'import cloud-defense',
   'import assessments',
+  'feed add',
+  'feed refresh',
+  'feed list',
+  'feed remove',
   'demo',
 ]
 
@@ -75,6 +79,8 @@ describe('a wrong call', () => {
     ['without a required option', ['user', 'add', '--username', 'anna']],
     ['without the value of an option', ['user', 'add', '--email']],
     ['without an argument', ['token', 'revoke']],
+    ['without the second argument', ['feed', 'add', 'mine', '--kind', 'ip']],
+    ['with more than the argument that may be left out', ['feed', 'refresh', 'one', 'two']],
     ['with an argument too many', ['user', 'list', 'all']],
     ['with a token id that is no number', ['token', 'revoke', 'abc']],
     ['with a time of expiry that is none', ['token', 'issue', '--user', 'anna@example.com', '--expires', 'soon']],
@@ -330,6 +336,8 @@ test('as a program, every command prints one JSON document and nothing else', as
   expect(await program('token', 'revoke', '1')).toEqual({ id: 1, revoked: true })
   expect(await program('import', 'cloud-defense', none)).toEqual({ imported: 0 })
   expect(await program('import', 'assessments', none)).toEqual({ imported: 0 })
+  expect(await program('feed', 'list')).toEqual([])
+  expect(await program('feed', 'refresh')).toEqual([])
   expect(await program('demo')).toMatchObject({ people: expect.any(Array) })
 })
 

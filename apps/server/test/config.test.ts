@@ -14,6 +14,7 @@ describe('the configuration', () => {
       MAX_FRAMEWORK_BYTES: 8 * 1024 ** 2,
       MAX_DOCUMENT_BYTES: 50 * 1024 ** 2,
       MAX_TRAFFIC_BYTES: 256 * 1024 ** 2,
+      TRAFFIC_RETENTION: 30 * 24 * 60 * 60 * 1000,
     })
   })
 
@@ -28,6 +29,7 @@ describe('the configuration', () => {
       LOG_LEVEL: '',
       TOKEN_IN_QUERY: 'refuse',
       MAX_TRAFFIC_BYTES: '1000000',
+      TRAFFIC_RETENTION: '12h',
       UNRELATED: 'x',
     })
     expect(config).toMatchObject({
@@ -40,6 +42,7 @@ describe('the configuration', () => {
       LOG_LEVEL: 'info',
       TOKEN_IN_QUERY: 'refuse',
       MAX_TRAFFIC_BYTES: 1_000_000,
+      TRAFFIC_RETENTION: 12 * 60 * 60 * 1000,
     })
   })
 
@@ -64,6 +67,7 @@ describe('the configuration', () => {
     ['MAX_FRAMEWORK_BYTES', '1MB'],
     ['MAX_DOCUMENT_BYTES', '-5'],
     ['MAX_TRAFFIC_BYTES', '1e9'],
+    ['TRAFFIC_RETENTION', '30'],
   ])('refuses a wrong %s (%s) with one line that says what it takes, and not what it was', (variable, value) => {
     let message = ''
     try {

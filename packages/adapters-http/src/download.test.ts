@@ -9,16 +9,15 @@ import { aPerson, aSite, CONTROL } from './testing/world.ts'
 const BYTES = Buffer.from('0123456789')
 const ETAG = `"${createHash('sha256').update(BYTES).digest('hex')}"`
 
-type Read = Ports['evidenceFiles']['read']
+type Read = Ports['files']['read']
 
 /** A service with one document; `read` may stand in for the store's own. */
 async function aDocument(read?: (own: Read) => Read, body: Uint8Array = BYTES) {
   const ports: MemoryPorts = memoryPorts()
   const owner = await aPerson(ports, 'owner@example.com')
   const site = await aSite(ports, owner, 'Alpha')
-  const { evidenceFiles } = ports
-  const files = { ...evidenceFiles, ...(read && { read: read(evidenceFiles.read) }) }
-  const service: Service = await startServiceOn({ ...ports, evidenceFiles: files })
+  const files = { ...ports.files, ...(read && { read: read(ports.files.read) }) }
+  const service: Service = await startServiceOn({ ...ports, files })
   const { token } = owner
   const framework = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}`
   const headers = { 'Content-Disposition': `attachment; filename*=UTF-8''b%c3%a9.txt`, 'Content-Type': 'text/html' }

@@ -24,7 +24,7 @@ type ExpiredWorld = World & { expiredToken?: string }
 type Scene = { ports: MemoryPorts; service: Service; world: Required<ExpiredWorld>; notification: number; code: string }
 
 /** Values of the path, and the rest of a request that would succeed for somebody who may. */
-type Example = (site: Site, scene: Scene) => { path: (string | number)[]; sent?: Sent }
+type Example = (site: Site, scene: Scene) => { path: (string | number)[]; query?: string; sent?: Sent }
 
 const FILE: Sent = {
   headers: { 'Content-Disposition': 'attachment; filename=a.json', 'Content-Type': 'application/json' },
@@ -45,6 +45,11 @@ const EXAMPLES: { [id: string]: Example } = {
   uploadTraffic: ({ blocker }) => ({ path: [blocker], sent: FILE }),
   listTrafficUploads: blocker,
   readTrafficUpload: ({ blocker, upload }) => ({ path: [blocker, upload] }),
+  readRawTraffic: ({ blocker, upload }) => ({ path: [blocker, upload] }),
+  listThreats: blocker,
+  readStatistics: blocker,
+  readAllStatistics: nothing,
+  lookUpThreat: () => ({ path: [], query: '?value=203.0.113.9' }),
   listCloudDefenses: nothing,
   readCloudDefense: ({ defense }) => ({ path: [defense] }),
   createOrganization: () => ({ path: [], sent: { json: { name: 'New' } } }),
@@ -108,7 +113,7 @@ async function snapshot({ ports, world }: Scene): Promise<string> {
     await ports.traffic.listUploads(world.site.blocker, NEW_PAGE),
     await ports.vpnProfiles.listActive(all, NEW_PAGE),
     await Promise.all(all.map((id) => ports.securityFrameworks.listActive(id, NEW_PAGE))),
-    await ports.evidenceFiles.sweep('0000'),
+    await ports.files.sweep('0000'),
   ])
 }
 
@@ -124,8 +129,11 @@ function expectedStatus(route: Route, name: string): number {
 }
 
 async function act(scene: Scene, route: Route, site: Site, token: string | undefined) {
-  const { path, sent } = EXAMPLES[route.id]?.(site, scene) ?? { path: [] }
-  return call(scene.service, route.method.toUpperCase(), pathOf(route, ...path), { ...sent, ...(token && { token }) })
+  const { path, query = '', sent } = EXAMPLES[route.id]?.(site, scene) ?? { path: [] }
+  return call(scene.service, route.method.toUpperCase(), pathOf(route, ...path) + query, {
+    ...sent,
+    ...(token && { token }),
+  })
 }
 
 test('every route has an example here', () => {

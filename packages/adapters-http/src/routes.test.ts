@@ -42,6 +42,11 @@ describe('the list of routes', () => {
         'post /atb/{id}/traffic',
         'get /atb/{id}/traffic *',
         'get /atb/{id}/traffic/{upload} *',
+        'get /atb/{id}/traffic/{upload}/raw *',
+        'get /atb/{id}/threats *',
+        'get /atb/{id}/statistics *',
+        'get /statistics *',
+        'get /threats/lookup *',
         'get /cloud-defender',
         'get /cloud-defender/{id} *',
         'post /organizations',
@@ -117,6 +122,42 @@ describe('threat blockers', () => {
     expect(byKey.json).toMatchObject({ total: 2, data: [{ id: upload.json.data.id }, { id: site.upload }] })
     const again = await call(service, 'POST', `/api/v1/atb/${site.key}/traffic`, sent)
     expect(again.headers.location).toBe(location)
+    const raw = await call(service, 'GET', `${location}/raw`, { token })
+    expect([raw.status, raw.bytes.toString()]).toEqual([200, JSON.stringify(lines)])
+  })
+
+  test('count what they saw over any period, and say why it was malicious', async () => {
+    const { service, site, token } = await aService()
+    const lines = [
+      { time: '2025-03-01T10:00:00Z', client_ip: '198.51.100.7', verdict: 'blocked' },
+      { time: '2025-03-01T10:59:59Z', client_ip: '198.51.100.7' },
+      { time: '2025-03-01T11:00:00Z' },
+    ]
+    const sent = { token, headers: LOG_FILE, body: JSON.stringify(lines) }
+    await call(service, 'POST', `/api/v1/atb/${site.blocker}/traffic`, sent)
+    const period = 'from=2025-03-01T10:00:00Z&to=2025-03-01T10:59:59Z&bucket=3600'
+    const start = Date.UTC(2025, 2, 1, 10) / 1000
+    for (const path of [`/api/v1/atb/${site.key}/statistics?${period}`, `/api/v1/statistics?${period}`]) {
+      expect((await call(service, 'GET', path, { token })).json.data).toEqual({
+        from: '2025-03-01T10:00:00.000Z',
+        to: '2025-03-01T11:00:00.000Z',
+        bucket: 3600,
+        total_requests: 2,
+        malicious_requests: 1,
+        buckets: [{ bucket_start: start, bucket_end: start + 3600, total_requests: 2, malicious_requests: 1 }],
+      })
+    }
+    const wrong = await call(service, 'GET', '/api/v1/statistics?bucket=60', { token })
+    expect(wrong).toMatchObject({ status: 400, json: { details: [{ path: 'bucket' }] } })
+    const threats = await call(
+      service,
+      'GET',
+      `/api/v1/atb/${site.blocker}/threats?kind=verdict&from=2025-02-01&to=2025-12-31`,
+      { token },
+    )
+    expect(threats.json.data).toMatchObject([
+      { value: '198.51.100.7', verdict: 'blocked', requests: 1, first_seen: '2025-03-01T10:00:00.000Z', feed: '' },
+    ])
   })
 })
 

@@ -30,7 +30,7 @@ async function aService(options = {}) {
     attach: (sent: Sent) => call(service, 'POST', documents, { token, ...sent }),
     unchanged: () => service.ports.published.length === before,
     /** Whether no byte of a document that nobody names was left behind. */
-    nothingStaged: async () => (await service.ports.evidenceFiles.sweep('9999')) === 0,
+    nothingStaged: async () => (await service.ports.files.sweep('9999')) === 0,
   }
 }
 
@@ -247,14 +247,14 @@ describe('a document', () => {
     const ports = memoryPorts()
     const owner = await aPerson(ports, 'owner@example.com')
     const site = await aSite(ports, owner, 'Alpha')
-    const stage: Ports['evidenceFiles']['stage'] = async (content, limit) => {
+    const stage: Ports['files']['stage'] = async (content, limit) => {
       try {
-        return await ports.evidenceFiles.stage(content, limit)
+        return await ports.files.stage(content, limit)
       } catch (cause) {
         throw new DomainError('unavailable', [], { cause })
       }
     }
-    const service = await startServiceOn({ ...ports, evidenceFiles: { ...ports.evidenceFiles, stage } })
+    const service = await startServiceOn({ ...ports, files: { ...ports.files, stage } })
     const line = await openLine(service)
     const path = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}/documents`
     const headers = ['Host: a', `X-Service-Token: ${owner.token}`, 'Content-Disposition: attachment; filename=a']
@@ -292,8 +292,8 @@ describe('a document', () => {
     })
     const service = await startServiceOn({
       ...ports,
-      evidenceFiles: {
-        ...ports.evidenceFiles,
+      files: {
+        ...ports.files,
         stage(content, limit) {
           async function* watched() {
             for await (const bytes of content) {
@@ -302,7 +302,7 @@ describe('a document', () => {
               yield bytes
             }
           }
-          return ports.evidenceFiles.stage(watched(), limit)
+          return ports.files.stage(watched(), limit)
         },
       },
     })

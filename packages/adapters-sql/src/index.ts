@@ -5,7 +5,7 @@ import { sqlCloudDefenses } from './cloud-defenses.ts'
 import type { Database } from './database.ts'
 import { sqlDocuments } from './documents.ts'
 import { sqlEvents } from './events.ts'
-import { sqlEvidenceFiles } from './evidence-files.ts'
+import { sqlFiles } from './files.ts'
 import { sqlInvitations } from './invitations.ts'
 import { sqlMembers } from './members.ts'
 import { sqlNotifications } from './notifications.ts'
@@ -13,6 +13,7 @@ import { sqlOrganizations } from './organizations.ts'
 import type { Schema } from './schema.ts'
 import { sqlSecurityFrameworks } from './security-frameworks.ts'
 import { sqlThreatBlockers } from './threat-blockers.ts'
+import { sqlThreatFeeds } from './threat-feeds.ts'
 import { sqlTokens } from './tokens.ts'
 import { sqlTraffic } from './traffic.ts'
 import { sqlUsers } from './users.ts'
@@ -23,14 +24,11 @@ export { type Migrated, migrate } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 
 /** The domain's ports on an open, migrated database: the stores, for reads; units of work; the bytes of documents. */
-export function sqlPorts(
-  database: Database,
-  bus: EventBus,
-): Stores & Pick<Ports, 'transact' | 'evidenceFiles' | 'bus'> {
+export function sqlPorts(database: Database, bus: EventBus): Stores & Pick<Ports, 'transact' | 'files' | 'bus'> {
   return {
     ...sqlStores(database.reader, () => {}),
     transact: (work) => transact(database, bus, work),
-    evidenceFiles: sqlEvidenceFiles(database),
+    files: sqlFiles(database),
     bus,
   }
 }
@@ -59,6 +57,7 @@ function sqlStores(db: Kysely<Schema>, onEvent: (event: DomainEvent) => void): S
     tokens: sqlTokens(db),
     threatBlockers: sqlThreatBlockers(db),
     traffic: sqlTraffic(db),
+    threatFeeds: sqlThreatFeeds(db),
     cloudDefenses: sqlCloudDefenses(db),
     vpnProfiles: sqlVpnProfiles(db),
     securityFrameworks: sqlSecurityFrameworks(db),

@@ -62,16 +62,14 @@ describe('migrations of a SQLite file', () => {
     const url = (await sqlite?.create()) ?? ''
     const database = openDatabase(url)
     expect(await migrate(database)).not.toHaveProperty('backup')
-    await database.unit((db) => db.insertInto('evidence_file').values({ staged_at: 'before' }).execute())
+    await database.unit((db) => db.insertInto('file').values({ staged_at: 'before' }).execute())
 
     const { backup } = await migrate(database, { ...MIGRATIONS, '9000-nickname': addNickname })
 
     expect(backup).toBe(`${url.slice('sqlite:'.length)}.before-9000-nickname`)
     expect(existsSync(backup ?? '')).toBe(true)
     const copy = openDatabase(`sqlite:${backup}`)
-    expect(await copy.reader.selectFrom('evidence_file').select('staged_at').execute()).toEqual([
-      { staged_at: 'before' },
-    ])
+    expect(await copy.reader.selectFrom('file').select('staged_at').execute()).toEqual([{ staged_at: 'before' }])
     await expect(sql`select nickname from "user"`.execute(copy.reader)).rejects.toThrow(/nickname/)
     await Promise.all([copy.close(), database.close()])
   })

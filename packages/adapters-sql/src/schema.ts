@@ -93,15 +93,61 @@ export type Schema = {
     accepted: number
     rejected: number
     malicious: number
+    from: string | null
+    to: string | null
+    format: string
+    rejects: string
+    /** The file that holds its bytes, compressed, and the size of that; null once they are given up. */
+    raw_file: number | null
+    raw_size: number | null
   }
-  traffic_hour: {
+  traffic_slot: {
     threat_blocker: number
-    /** Unix seconds. */
+    /** Of five minutes, Unix seconds. */
     start: number
-    /** Start of the UTC day, Unix seconds. */
-    day: number
     total: number
     malicious: number
+  }
+  threat: {
+    id: Generated<number>
+    threat_blocker: number
+    kind: string
+    value: string
+    feed: string
+    entry: string
+    verdict: string
+    snapshot: number
+    requests: number
+    first_seen: string
+    last_seen: string
+  }
+  threat_feed: {
+    name: string
+    kind: string
+    source: string
+    created_at: string
+    expires_at: string | null
+    etag: string | null
+    last_modified: string | null
+    refreshed_at: string
+    earliest_refresh_at: string | null
+    next_refresh_at: string
+    lease_until: string | null
+    last_error: string | null
+    unreadable: number
+    samples: string
+    /** The present snapshot. */
+    snapshot: number
+    file: number
+    size: number
+    sha256: string
+    snapshot_at: string
+    entries: number
+    gained: number
+  }
+  /** One row: how often the snapshots that count have changed. */
+  threat_feed_version: {
+    version: number
   }
   cloud_defense: {
     id: Generated<number>
@@ -138,11 +184,11 @@ export type Schema = {
     /** The due time of evidence that was told of last. */
     told: string | null
   }
-  evidence_file: {
+  file: {
     id: Generated<number>
     staged_at: string
   }
-  evidence_chunk: {
+  file_chunk: {
     file: number
     position: number
     bytes: Uint8Array

@@ -7,6 +7,12 @@ import type { Schema } from './schema.ts'
 
 const findById = hot((db, id: number) => withColumns(active(db).where('threat_blocker.id', '=', id)))
 const findByKey = hot((db, key: string) => withColumns(active(db).where('threat_blocker.atb_key', '=', key)))
+const findIds = hot((db, organizations: string) =>
+  active(db)
+    .select('threat_blocker.id')
+    .where('threat_blocker.organization', 'in', numbers(db, organizations))
+    .orderBy('threat_blocker.id'),
+)
 
 export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
   return {
@@ -48,6 +54,9 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
         organization: 'threat_blocker.organization',
       }
       return pageOf(query, page, columns, toThreatBlocker)
+    },
+    async idsOf(organizations) {
+      return (await findIds(db, JSON.stringify(organizations))).map(({ id }) => id)
     },
     async update(id, edit) {
       const { numUpdatedRows } = await db

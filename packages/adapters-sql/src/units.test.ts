@@ -6,10 +6,10 @@ import { type Database, migrate, openDatabase } from './index.ts'
 import { testDatabases } from './testing/databases.ts'
 
 const stage = (database: Database, staged_at: string) =>
-  database.unit((db) => db.insertInto('evidence_file').values({ staged_at }).execute())
+  database.unit((db) => db.insertInto('file').values({ staged_at }).execute())
 
 const staged = async (database: Database) =>
-  (await database.reader.selectFrom('evidence_file').select('staged_at').orderBy('staged_at').execute()).map(
+  (await database.reader.selectFrom('file').select('staged_at').orderBy('staged_at').execute()).map(
     (row) => row.staged_at,
   )
 
@@ -28,7 +28,7 @@ for (const { name, create, cleanUp } of testDatabases()) {
         Array.from({ length: 100 }, (_, index) =>
           database.unit(async (db) => {
             await db
-              .insertInto('evidence_file')
+              .insertInto('file')
               .values({ staged_at: String(index).padStart(3, '0') })
               .execute()
             if (index % 3 === 0) throw new Error(`no to ${index}`)
@@ -53,7 +53,7 @@ for (const { name, create, cleanUp } of testDatabases()) {
     test('a reader sees nothing of a unit before it is acknowledged, and all of it afterwards', async () => {
       let seen: string[] | undefined
       await database.unit(async (db) => {
-        await db.insertInto('evidence_file').values({ staged_at: 'open' }).execute()
+        await db.insertInto('file').values({ staged_at: 'open' }).execute()
         seen = await staged(database)
       })
       expect(seen).toEqual([])
@@ -79,7 +79,7 @@ describe('units of work on PostgreSQL', () => {
     const touch = (first: string, second: string) =>
       database.unit(async (db) => {
         const update = (which: string) =>
-          db.updateTable('evidence_file').set({ staged_at: which }).where('staged_at', '=', which).execute()
+          db.updateTable('file').set({ staged_at: which }).where('staged_at', '=', which).execute()
         await update(first)
         await meet()
         await update(second)
@@ -153,12 +153,12 @@ describe('units of work on SQLite', () => {
     const big = (database: Database) =>
       database.unit(async (db) => {
         const { id } = await db
-          .insertInto('evidence_file')
+          .insertInto('file')
           .values({ staged_at: 'big' })
           .returning('id')
           .executeTakeFirstOrThrow()
         await db
-          .insertInto('evidence_chunk')
+          .insertInto('file_chunk')
           .values({ file: id, position: 0, bytes: Buffer.alloc(1 << 20) })
           .execute()
       })

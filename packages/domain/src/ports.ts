@@ -1,17 +1,20 @@
 import type { AssessmentStore } from './assessments/assessment-store.ts'
 import type { CloudDefenseStore } from './cloud-defenses/cloud-defense-store.ts'
 import type { EventBus, EventStore } from './events.ts'
+import type { FileStore } from './files/file-store.ts'
 import type { InvitationStore } from './members/invitation-store.ts'
 import type { MemberStore } from './members/member-store.ts'
 import type { UserStore } from './members/user-store.ts'
 import type { NotificationStore } from './notifications/notification-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { DocumentStore } from './security-frameworks/document-store.ts'
-import type { EvidenceFiles } from './security-frameworks/evidence-files.ts'
 import type { SecurityFrameworkStore } from './security-frameworks/security-framework-store.ts'
 import type { ThreatBlockerStore } from './threat-blockers/threat-blocker-store.ts'
-import type { TrafficStore } from './threat-blockers/traffic-store.ts'
+import type { ThreatFeedStore } from './threat-feeds/threat-feed-store.ts'
 import type { TokenStore } from './tokens/token-store.ts'
+import type { OpenTrafficReader } from './traffic/traffic-reader.ts'
+import type { Judge } from './traffic/traffic-reading.ts'
+import type { TrafficStore } from './traffic/traffic-store.ts'
 import type { VpnProfileStore } from './vpn-profiles/vpn-profile-store.ts'
 
 /** Everything that is remembered, one store a subject. */
@@ -23,6 +26,7 @@ export type Stores = {
   tokens: TokenStore
   threatBlockers: ThreatBlockerStore
   traffic: TrafficStore
+  threatFeeds: ThreatFeedStore
   cloudDefenses: CloudDefenseStore
   vpnProfiles: VpnProfileStore
   securityFrameworks: SecurityFrameworkStore
@@ -39,9 +43,6 @@ export type Sha256 = {
   digest(): string
 }
 
-/** A streaming reader of UTF-8; bytes that are none become U+FFFD. */
-export type Utf8Decoder = { decode(bytes: Uint8Array): string; end(): string }
-
 /** Time, identity and randomness, so that a test can fix them. */
 export type Surroundings = {
   now(): Date
@@ -50,7 +51,9 @@ export type Surroundings = {
   /** Bytes that nobody can guess. */
   randomBytes(count: number): Uint8Array
   newSha256(): Sha256
-  newUtf8Decoder(): Utf8Decoder
+  /** The content, compressed so that `decompress` gives it back; both throw what the content throws. */
+  compress(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  decompress(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }
 
 /**
@@ -65,8 +68,11 @@ export type Ports = Stores &
      * for it (a deadlock), so it changes nothing but stores.
      */
     transact<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>
-    /** The bytes of evidence documents, which are too large for a transaction. */
-    evidenceFiles: EvidenceFiles
+    /** The bytes of documents and feeds, which are too many for a transaction. */
+    files: FileStore
+    openTrafficReader: OpenTrafficReader
+    /** What the present threat feeds find. */
+    feeds(): Judge
     bus: EventBus
   }
 

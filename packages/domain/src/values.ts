@@ -179,6 +179,27 @@ export const Timestamp = v.pipe(
   v.metadata({ format: 'date-time' }),
 )
 
+const DAY = 24 * 60 * 60 * 1000
+
+/** A bound of a period: a timestamp, or a date, which as the end of a period means all of that day. */
+function periodBound(side: 'from' | 'to') {
+  return v.pipe(
+    v.string(),
+    v.check((value) => parseTime(value) !== undefined, 'Must be an ISO 8601 date or timestamp'),
+    v.transform((value) => {
+      const time = parseTime(value) ?? 0
+      return new Date(side === 'to' && value.length === 10 ? time + DAY - 1 : time).toISOString()
+    }),
+  )
+}
+
+/** Entries of a query for a period, both bounds inclusive and both optional, under these names. */
+export function periodEntries<From extends string, To extends string>(from: From, to: To) {
+  return { [from]: v.optional(periodBound('from')), [to]: v.optional(periodBound('to')) } as {
+    [Name in From | To]: v.OptionalSchema<ReturnType<typeof periodBound>, undefined>
+  }
+}
+
 // Field by field: minute, hour, day of month, month, day of week (0 and 7 are Sunday).
 const CRON_FIELDS = [
   { from: 0, to: 59, names: [] },

@@ -9,7 +9,7 @@ export type Output = { text: string; json: unknown }
 export type Call = {
   /** Values of the options that were given. */
   values: { [option: string]: string | undefined }
-  /** The arguments that are no options; as many as the command names. */
+  /** The arguments that are no options; at least those that the command needs. */
   args: string[]
   config: Config
   /** Runs `work` on the database of the configuration, migrated, and closes it. */
@@ -26,7 +26,7 @@ export type Command = {
   name: string
   /** What it does, in half a line. */
   about: string
-  /** Names of the arguments that it needs, in order. */
+  /** Names of the arguments, in order; those in brackets may be left out. */
   args?: string[]
   /** Its options, each with a value; `about` says what the value is where the name does not. */
   options?: { [name: string]: { value: string; about: string; required?: boolean } }

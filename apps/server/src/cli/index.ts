@@ -4,6 +4,10 @@ import { openPorts } from '../wire.ts'
 import { type Command, isWrongCall, wrongCall } from './command.ts'
 import { demoCommand } from './demo.ts'
 import { explain } from './explain.ts'
+import { feedAddCommand } from './feed-add.ts'
+import { feedListCommand } from './feed-list.ts'
+import { feedRefreshCommand } from './feed-refresh.ts'
+import { feedRemoveCommand } from './feed-remove.ts'
 import { importAssessmentsCommand, importCloudDefenseCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
 import { showProgress } from './progress.ts'
@@ -26,6 +30,10 @@ const COMMANDS: Command[] = [
   tokenRevokeCommand,
   importCloudDefenseCommand,
   importAssessmentsCommand,
+  feedAddCommand,
+  feedRefreshCommand,
+  feedListCommand,
+  feedRemoveCommand,
   demoCommand,
 ]
 
@@ -85,7 +93,8 @@ function readArguments({ args = [], options = {} }: Command, argv: string[]) {
   for (const [name, { required }] of Object.entries(options)) {
     if (required && texts[name] === undefined) throw wrongCall(`--${name} is missing`)
   }
-  if (positionals.length < args.length) throw wrongCall(`${args[positionals.length]} is missing`)
+  const needed = args.filter((name) => !name.startsWith('['))
+  if (positionals.length < needed.length) throw wrongCall(`${needed[positionals.length]} is missing`)
   if (positionals.length > args.length) throw wrongCall(`${positionals[args.length]} is one argument too many`)
   return { json: json === true, values: texts as { [name: string]: string | undefined }, args: positionals }
 }

@@ -27,7 +27,16 @@ import {
   readThreatBlockerRoute,
   removeThreatBlockerRoute,
 } from './threat-blockers.ts'
-import { listTrafficUploadsRoute, readTrafficUploadRoute, uploadTrafficRoute } from './traffic.ts'
+import { lookUpThreatRoute } from './threats.ts'
+import {
+  listThreatsRoute,
+  listTrafficUploadsRoute,
+  readAllStatisticsRoute,
+  readRawTrafficRoute,
+  readStatisticsRoute,
+  readTrafficUploadRoute,
+  uploadTrafficRoute,
+} from './traffic.ts'
 import {
   createVpnProfileRoute,
   listVpnProfilesRoute,
@@ -45,6 +54,11 @@ export const routes: readonly Route[] = [
   uploadTrafficRoute,
   listTrafficUploadsRoute,
   readTrafficUploadRoute,
+  readRawTrafficRoute,
+  listThreatsRoute,
+  readStatisticsRoute,
+  readAllStatisticsRoute,
+  lookUpThreatRoute,
   listCloudDefensesRoute,
   readCloudDefenseRoute,
   createOrganizationRoute,

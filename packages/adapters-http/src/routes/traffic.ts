@@ -1,7 +1,16 @@
 import {
+  AllStatisticsQuery,
   findThreatBlocker,
+  listThreats,
   listTrafficUploads,
+  readAllStatistics,
+  readRawTraffic,
+  readStatistics,
   readTrafficUpload,
+  Statistics,
+  StatisticsQuery,
+  Threat,
+  ThreatQuery,
   TrafficUpload,
   TrafficUploadQuery,
   uploadTraffic,
@@ -58,5 +67,71 @@ export const readTrafficUploadRoute = route({
   answer: { data: TrafficUpload },
   async handle({ ports, caller, params }) {
     return { data: await readTrafficUpload(ports, caller, params.id, params.upload) }
+  },
+})
+
+export const readRawTrafficRoute = route({
+  id: 'readRawTraffic',
+  summary: 'Fetch an uploaded traffic file, byte for byte',
+  method: 'get',
+  path: '/api/v1/atb/{id}/traffic/{upload}/raw',
+  extension: true,
+  right: 'traffic.read_raw',
+  params: { id: 'id-or-key', upload: 'id' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: 'document',
+  handle: ({ ports, caller, params }) => readRawTraffic(ports, caller, params.id, params.upload),
+})
+
+export const listThreatsRoute = route({
+  id: 'listThreats',
+  summary: 'List what was malicious in the traffic of a threat blocker, with the reasons',
+  method: 'get',
+  path: '/api/v1/atb/{id}/threats',
+  extension: true,
+  right: 'traffic.read',
+  params: { id: 'id-or-key' },
+  query: ThreatQuery,
+  aliases: { ordering: 'order' },
+  permit: (ports, caller, { id }) => findThreatBlocker(ports, caller, id, 'traffic.read'),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: listOf(Threat),
+  handle: ({ ports, caller, params, query }) => listThreats(ports, caller, params.id, query),
+})
+
+export const readStatisticsRoute = route({
+  id: 'readStatistics',
+  summary: 'Count the requests that a threat blocker saw, over any period',
+  method: 'get',
+  path: '/api/v1/atb/{id}/statistics',
+  extension: true,
+  right: 'traffic.read',
+  params: { id: 'id-or-key' },
+  query: StatisticsQuery,
+  permit: (ports, caller, { id }) => findThreatBlocker(ports, caller, id, 'traffic.read'),
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: Statistics },
+  async handle({ ports, caller, params, query }) {
+    return { data: await readStatistics(ports, caller, params.id, query) }
+  },
+})
+
+export const readAllStatisticsRoute = route({
+  id: 'readAllStatistics',
+  summary: "Count the requests that the threat blockers of all of the caller's organizations saw, over any period",
+  method: 'get',
+  path: '/api/v1/statistics',
+  extension: true,
+  right: 'anyone',
+  query: AllStatisticsQuery,
+  aliases: { organization_id: 'organization' },
+  invalidInput: 'Invalid data provided',
+  status: 200,
+  answer: { data: Statistics },
+  async handle({ ports, caller, query }) {
+    return { data: await readAllStatistics(ports, caller, query) }
   },
 })

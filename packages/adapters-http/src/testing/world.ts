@@ -43,6 +43,9 @@ export async function* stream(...chunks: (string | Uint8Array)[]): AsyncGenerato
 
 export const CONTROL = 'A.5/1'
 
+/** A traffic file with one request, which was blocked. */
+const LOG = JSON.stringify([{ time: '2025-01-01T00:00:00Z', client_ip: '203.0.113.9', verdict: 'blocked' }])
+
 /** Everything that an organization can have, one of each. */
 export type Site = {
   organization: number
@@ -62,7 +65,7 @@ export async function aSite(ports: Ports, owner: Person, name: string): Promise<
   const organization = await createOrganization(ports, caller, { name })
   const blocker = await createThreatBlocker(ports, caller, aBlocker(organization))
   const stored = await ports.threatBlockers.findActive(blocker)
-  const { upload } = await uploadTraffic(ports, caller, blocker, { file_name: 'log.json', content: stream('[]') })
+  const { upload } = await uploadTraffic(ports, caller, blocker, { file_name: 'log.json', content: stream(LOG) })
   await importCloudDefenses(ports, [{ organization, email: 'cloud@example.com', fqdn: 'www.example.com' }])
   const profile = await createVpnProfile(ports, caller, { organization, email: 'vpn@example.com' })
   const { id: framework } = await createSecurityFramework(ports, caller, organization, aFramework())

@@ -4,6 +4,8 @@ import * as people from './0002-people.ts'
 import * as threatBlockers from './0003-threat-blockers.ts'
 import * as securityFrameworks from './0004-security-frameworks.ts'
 import * as assessmentsAndMessages from './0005-assessments-and-messages.ts'
+import * as threatFeeds from './0006-threat-feeds.ts'
+import * as traffic from './0007-traffic.ts'
 
 /** Every migration, by name, in order. One that has landed is never edited; a change is a new one. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -12,4 +14,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0003-threat-blockers': threatBlockers,
   '0004-security-frameworks': securityFrameworks,
   '0005-assessments-and-messages': assessmentsAndMessages,
+  '0006-threat-feeds': threatFeeds,
+  '0007-traffic': traffic,
 }

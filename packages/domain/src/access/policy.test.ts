@@ -17,6 +17,7 @@ const EXPECTED: Record<Action, [viewer: boolean, officer: boolean, owner: boolea
   'threat_blocker.edit': [false, true, true],
   'threat_blocker.remove': [false, true, true],
   'traffic.read': [true, true, true],
+  'traffic.read_raw': [false, true, true],
   'traffic.upload': [false, true, true],
   'cloud_defense.read': [true, true, true],
   'vpn_profile.read': [true, true, true],

@@ -19,6 +19,7 @@ export const WEAKEST_ROLE = {
   'threat_blocker.edit': 'security_officer', //    (ours)
   'threat_blocker.remove': 'security_officer', //  (ours)
   'traffic.read': 'viewer', //                     (ours)
+  'traffic.read_raw': 'security_officer', //       (ours)
   'traffic.upload': 'security_officer', //         (ours)
   'cloud_defense.read': 'viewer', //               (ours)
   'vpn_profile.read': 'viewer', //                 (ours)

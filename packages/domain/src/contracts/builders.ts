@@ -3,6 +3,7 @@ import type { Role } from '../access/policy.ts'
 import type { NewAssessment } from '../assessments/assessment.ts'
 import type { NewCloudDefense } from '../cloud-defenses/cloud-defense.ts'
 import type { DomainEvent } from '../events.ts'
+import type { StagedFile } from '../files/file-store.ts'
 import type { NewInvitation } from '../members/invitation-store.ts'
 import type { User } from '../members/user.ts'
 import type { NewNotification } from '../notifications/notification-store.ts'
@@ -10,8 +11,10 @@ import type { NewOrganization } from '../organizations/organization.ts'
 import type { Needs } from '../ports.ts'
 import type { Control, Evidence, SecurityFramework } from '../security-frameworks/security-framework.ts'
 import type { NewThreatBlocker } from '../threat-blockers/threat-blocker.ts'
-import type { NewTrafficUpload } from '../threat-blockers/traffic-upload.ts'
+import type { ThreatFeed } from '../threat-feeds/threat-feed.ts'
 import type { NewToken } from '../tokens/token-store.ts'
+import type { NewThreat } from '../traffic/threat.ts'
+import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import { NOW } from './opened.ts'
 
 /** The greatest id there can be: nothing has it. */
@@ -94,6 +97,46 @@ export function anUpload(part: Partial<NewTrafficUpload> & Pick<NewTrafficUpload
     accepted: 9,
     rejected: 1,
     malicious: 2,
+    from: '2026-03-01T10:00:00.000Z',
+    to: NOW,
+    format: 'rows',
+    raw: null,
+    rejects: [{ line: 3, field: 'time', reason: 'missing' }],
+    ...part,
+  }
+}
+
+export function aThreat(part: Partial<NewThreat> = {}): NewThreat {
+  return {
+    kind: 'address',
+    value: '203.0.113.9',
+    requests: 3,
+    first_seen: '2026-03-01T10:00:00.000Z',
+    last_seen: '2026-03-01T11:00:00.000Z',
+    feed: 'blocklist',
+    entry: '203.0.113.0/24',
+    snapshot: 1,
+    verdict: '',
+    ...part,
+  }
+}
+
+/** @param staged the file that holds the snapshot's entries. */
+export function aThreatFeed(part: Partial<ThreatFeed> & Pick<ThreatFeed, 'name'>, staged: StagedFile): ThreatFeed {
+  return {
+    kind: 'ip',
+    source: 'https://feeds.example/ip.txt',
+    created_at: NOW,
+    expires_at: null,
+    etag: null,
+    last_modified: null,
+    refreshed_at: NOW,
+    earliest_refresh_at: null,
+    next_refresh_at: NOW,
+    last_error: null,
+    unreadable: 0,
+    samples: [],
+    snapshot: { number: 1, created_at: NOW, ...staged, entries: 1, gained: 1 },
     ...part,
   }
 }

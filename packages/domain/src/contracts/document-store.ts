@@ -27,7 +27,7 @@ export function documentStoreContract(adapter: string, open: Open): void {
       async function* content() {
         yield new Uint8Array([1, 2, 3])
       }
-      const staged = await ports.evidenceFiles.stage(content(), 10)
+      const staged = await ports.files.stage(content(), 10)
       const names = { control: CONTROL, name: 'opaque.pdf', file_name: 'report.pdf', content_type: 'application/pdf' }
       return { ...names, ...staged, ...part }
     }

@@ -2,7 +2,7 @@ import { assessmentStoreContract } from './assessment-store.ts'
 import { cloudDefenseStoreContract } from './cloud-defense-store.ts'
 import { documentStoreContract } from './document-store.ts'
 import { eventStoreContract } from './event-store.ts'
-import { evidenceFilesContract } from './evidence-files.ts'
+import { fileStoreContract } from './file-store.ts'
 import { invitationStoreContract } from './invitation-store.ts'
 import { memberStoreContract } from './member-store.ts'
 import { notificationStoreContract } from './notification-store.ts'
@@ -10,6 +10,7 @@ import type { Open } from './opened.ts'
 import { organizationStoreContract } from './organization-store.ts'
 import { securityFrameworkStoreContract } from './security-framework-store.ts'
 import { threatBlockerStoreContract } from './threat-blocker-store.ts'
+import { threatFeedStoreContract } from './threat-feed-store.ts'
 import { tokenStoreContract } from './token-store.ts'
 import { trafficStoreContract } from './traffic-store.ts'
 import { transactContract } from './transact.ts'
@@ -21,7 +22,7 @@ export * from './builders.ts'
 export * from './cloud-defense-store.ts'
 export * from './document-store.ts'
 export * from './event-store.ts'
-export * from './evidence-files.ts'
+export * from './file-store.ts'
 export * from './invitation-store.ts'
 export * from './member-store.ts'
 export * from './notification-store.ts'
@@ -29,6 +30,7 @@ export * from './opened.ts'
 export * from './organization-store.ts'
 export * from './security-framework-store.ts'
 export * from './threat-blocker-store.ts'
+export * from './threat-feed-store.ts'
 export * from './token-store.ts'
 export * from './traffic-store.ts'
 export * from './transact.ts'
@@ -45,11 +47,12 @@ export function allContracts(adapter: string, open: Open): void {
   tokenStoreContract(adapter, open)
   threatBlockerStoreContract(adapter, open)
   trafficStoreContract(adapter, open)
+  threatFeedStoreContract(adapter, open)
   cloudDefenseStoreContract(adapter, open)
   vpnProfileStoreContract(adapter, open)
   securityFrameworkStoreContract(adapter, open)
   documentStoreContract(adapter, open)
-  evidenceFilesContract(adapter, open)
+  fileStoreContract(adapter, open)
   assessmentStoreContract(adapter, open)
   notificationStoreContract(adapter, open)
   eventStoreContract(adapter, open)

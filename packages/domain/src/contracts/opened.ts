@@ -1,9 +1,11 @@
 import { afterAll, beforeAll } from 'vitest'
 import { systemSurroundings } from '../memory/surroundings.ts'
 import type { Ports, Stores } from '../ports.ts'
+import { readTrafficHere } from '../traffic/traffic-reader.ts'
+import { NO_FEEDS } from '../traffic/traffic-reading.ts'
 
 /** The ports that an adapter of the stores brings. */
-export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'evidenceFiles' | 'bus'>
+export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'files' | 'bus'>
 
 /** An empty set of stores, and the way to let go of it. */
 export type Opened = { ports: OpenedPorts; close(): Promise<void> }
@@ -14,7 +16,13 @@ export const NOW = '2026-03-01T12:00:00.000Z'
 
 /** All ports: the adapter's, and surroundings whose clock stands still. */
 export function withSurroundings(ports: OpenedPorts): Ports {
-  return { ...ports, ...systemSurroundings(), now: () => new Date(NOW) }
+  const surroundings = { ...systemSurroundings(), now: () => new Date(NOW) }
+  return {
+    ...ports,
+    ...surroundings,
+    openTrafficReader: readTrafficHere(surroundings.newSha256),
+    feeds: () => NO_FEEDS,
+  }
 }
 
 /**

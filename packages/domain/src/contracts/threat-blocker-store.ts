@@ -134,6 +134,7 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       expect(await threatBlockers.findActive(id)).toBeUndefined()
       expect(await threatBlockers.findActiveByKey(atb_key)).toBeUndefined()
       expect((await threatBlockers.listActive([organization], {}, all('id'))).total).toBe(0)
+      expect(await threatBlockers.idsOf([organization])).toEqual([])
       expect(await opened.ports.transact((stores) => stores.threatBlockers.update(id, { services: [] }))).toBe(false)
     })
 
@@ -148,6 +149,19 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       expect((await threatBlockers.listActive([organization], {}, all('id'))).total).toBe(0)
       expect(await opened.ports.transact((stores) => stores.threatBlockers.update(id, { services: [] }))).toBe(false)
       expect(await remove(id)).toBe(false)
+    })
+
+    test('names the blockers of these organizations by id, without the removed ones', async () => {
+      const [one, other] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
+      const ids = [
+        await store({ organization: one }),
+        await store({ organization: other }),
+        await store({ organization: one }),
+      ]
+      await store({ organization: await storeOrganization(opened.ports) })
+      await remove(await store({ organization: one }))
+      expect(await opened.ports.threatBlockers.idsOf([other, one, NO_ID])).toEqual(ids)
+      expect(await opened.ports.threatBlockers.idsOf([])).toEqual([])
     })
 
     test('lists the blockers of these organizations in every order and by pages', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { TRAFFIC_UPLOAD_ORDER } from '../threat-blockers/traffic-store.ts'
-import { aBlocker, anUpload, aSha256, NO_ID, ODD_TEXT, storeOrganization } from './builders.ts'
+import { THREAT_ORDER, TRAFFIC_UPLOAD_ORDER } from '../traffic/traffic-store.ts'
+import { aBlocker, anUpload, aSha256, aThreat, NO_ID, ODD_TEXT, storeOrganization } from './builders.ts'
 import { type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
@@ -23,13 +23,17 @@ export function trafficStoreContract(adapter: string, open: Open): void {
     /** Counts of hours, each `[start, total, malicious]`. */
     async function addHours(id: number, ...hours: [start: number, total: number, malicious: number][]): Promise<void> {
       const counts = hours.map(([start, total, malicious]) => ({ start, total, malicious }))
-      await opened.ports.transact(({ traffic }) => traffic.addHours(id, counts))
+      await opened.ports.transact(({ traffic }) => traffic.addSlots(id, counts))
     }
 
     test('every field comes back as it was stored, by id and by hash', async () => {
       const threat_blocker = await storeBlocker()
       const counts = { lines: Number.MAX_SAFE_INTEGER, accepted: 3_000_000_000, rejected: 0, malicious: 0 }
-      const { threat_blocker: _, ...shown } = anUpload({
+      const {
+        threat_blocker: _,
+        raw: _raw,
+        ...shown
+      } = anUpload({
         threat_blocker,
         file_name: ODD_TEXT,
         size: Number.MAX_SAFE_INTEGER,
@@ -42,6 +46,26 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect(await traffic.findUpload(threat_blocker, id ?? 0)).toEqual({ id, ...shown })
       expect(await traffic.findUploadBySha256(threat_blocker, shown.sha256)).toEqual({ id, ...shown })
       expect(await traffic.listUploads(threat_blocker, all('id'))).toEqual({ total: 1, data: [{ id, ...shown }] })
+    })
+
+    test('the bytes of an upload are known until they are given up', async () => {
+      const threat_blocker = await storeBlocker()
+      const stage = () => opened.ports.files.stage(bytesOf('abc'), 10)
+      const [early, late] = [await stage(), await stage()]
+      const raw = ({ file, size }: typeof early) => ({ file, size })
+      const before = await upload({ threat_blocker, raw: raw(early), received: '2026-02-01T00:00:00.000Z' })
+      const after = await upload({ threat_blocker, raw: raw(late), received: '2026-02-02T00:00:00.000Z' })
+      const { traffic } = opened.ports
+      expect(await traffic.findRaw(threat_blocker, before ?? 0)).toEqual(raw(early))
+      expect(await traffic.findRaw(await storeBlocker(), before ?? 0)).toBeUndefined()
+      await opened.ports.transact((stores) => stores.traffic.forgetRaw('2026-02-02T00:00:00.000Z'))
+      expect(await traffic.findRaw(threat_blocker, before ?? 0)).toBeUndefined()
+      expect(await traffic.findRaw(threat_blocker, after ?? 0)).toEqual(raw(late))
+      expect(await traffic.findRaw(threat_blocker, (await upload({ threat_blocker })) ?? 0)).toBeUndefined()
+      // The sweep takes what nobody names, and that alone.
+      await opened.ports.files.sweep('9999-01-01T00:00:00.000Z')
+      expect(await collected(opened.ports.files.read(late.file, 0, 2))).toBe('abc')
+      expect(await collected(opened.ports.files.read(early.file, 0, 2)).catch(() => '')).toBe('')
     })
 
     test('an upload is found under its own blocker alone', async () => {
@@ -220,7 +244,7 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         opened.ports,
         async ({ traffic }) => {
           await traffic.insertUpload(anUpload({ threat_blocker }))
-          await traffic.addHours(threat_blocker, [{ start: MIDNIGHT, total: 5, malicious: 5 }])
+          await traffic.addSlots(threat_blocker, [{ start: MIDNIGHT, total: 5, malicious: 5 }])
         },
         async () => [
           await opened.ports.traffic.counts([threat_blocker]),
@@ -253,5 +277,143 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
       ])
     })
+
+    test('statistics add up the slots of all blockers asked for, by units of any length, within the period alone', async () => {
+      const [one, two, other] = [await storeBlocker(), await storeBlocker(), await storeBlocker()]
+      await addHours(one, [MIDNIGHT - 300, 1, 1], [MIDNIGHT, 2, 0], [MIDNIGHT + 3300, 4, 1], [MIDNIGHT + HOUR, 8, 0])
+      await addHours(two, [MIDNIGHT + 300, 16, 2])
+      await addHours(other, [MIDNIGHT, 99, 99])
+      const { traffic } = opened.ports
+      expect(await traffic.statistics([one, two, NO_ID], MIDNIGHT, MIDNIGHT + HOUR, HOUR)).toEqual([
+        { start: MIDNIGHT, total: 22, malicious: 3 },
+      ])
+      expect(await traffic.statistics([one, two], MIDNIGHT - DAY, MIDNIGHT + DAY, DAY)).toEqual([
+        { start: MIDNIGHT - DAY, total: 1, malicious: 1 },
+        { start: MIDNIGHT, total: 30, malicious: 3 },
+      ])
+      expect(await traffic.statistics([two, one], MIDNIGHT, MIDNIGHT + 600, 300)).toEqual([
+        { start: MIDNIGHT, total: 2, malicious: 0 },
+        { start: MIDNIGHT + 300, total: 16, malicious: 2 },
+      ])
+      expect(await traffic.statistics([], MIDNIGHT, MIDNIGHT + DAY, 300)).toEqual([])
+    })
+
+    test('statistics before 1970 fall into the units that they lie in', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [-300, 1, 0], [-DAY, 2, 0], [0, 4, 0])
+      expect(await opened.ports.traffic.statistics([id], -DAY, DAY, DAY)).toEqual([
+        { start: -DAY, total: 3, malicious: 0 },
+        { start: 0, total: 4, malicious: 0 },
+      ])
+      expect(await opened.ports.traffic.statistics([id], -HOUR, 0, HOUR)).toEqual([
+        { start: -HOUR, total: 1, malicious: 0 },
+      ])
+    })
+
+    describe('threats', () => {
+      async function addThreats(blocker: number, ...threats: ReturnType<typeof aThreat>[]): Promise<void> {
+        await opened.ports.transact(({ traffic }) => traffic.addThreats(blocker, threats))
+      }
+      const list = async (blocker: number, filter = {}) =>
+        (await opened.ports.traffic.listThreats(blocker, filter, all('value'))).data.map(
+          ({ id: _, ...threat }) => threat,
+        )
+
+      test('come back as they were stored, each blocker its own', async () => {
+        const [one, other] = [await storeBlocker(), await storeBlocker()]
+        const verdict = aThreat({
+          kind: 'verdict',
+          feed: '',
+          entry: '',
+          snapshot: 0,
+          verdict: 'blocked',
+          value: ODD_TEXT,
+        })
+        await addThreats(one, aThreat(), verdict)
+        expect(await list(one)).toEqual([aThreat(), verdict])
+        expect(await list(other)).toEqual([])
+      })
+
+      test('of the same source and reason add up, with their first and last time and the newest snapshot', async () => {
+        const id = await storeBlocker()
+        await addThreats(id, aThreat({ requests: 3_000_000_000, snapshot: 2 }), aThreat({ value: '203.0.113.10' }))
+        await addThreats(
+          id,
+          aThreat({
+            requests: 3_000_000_000,
+            first_seen: '2026-02-01T00:00:00.000Z',
+            last_seen: '2026-03-01T10:30:00.000Z',
+          }),
+        )
+        expect(await list(id)).toEqual([
+          aThreat({ value: '203.0.113.10' }),
+          aThreat({ requests: 6_000_000_000, first_seen: '2026-02-01T00:00:00.000Z', snapshot: 2 }),
+        ])
+      })
+
+      test('are listed by kind and by when they were seen, both ends included', async () => {
+        const id = await storeBlocker()
+        const host = aThreat({ kind: 'host', value: 'evil.example' })
+        const late = aThreat({
+          first_seen: '2026-03-02T10:00:00.000Z',
+          last_seen: '2026-03-02T11:00:00.000Z',
+          entry: 'x',
+        })
+        await addThreats(id, aThreat(), host, late)
+        expect(await list(id, { kind: 'host' })).toEqual([host])
+        expect(await list(id, { from: '2026-03-02T11:00:00.000Z' })).toEqual([late])
+        expect(await list(id, { to: '2026-03-01T10:00:00.000Z' })).toEqual([aThreat(), host])
+        expect(await list(id, { from: '2026-03-01T11:00:00.001Z', to: '2026-03-02T09:00:00.000Z' })).toEqual([])
+      })
+
+      test('are listed in every order and by pages', async () => {
+        const blocker = await storeBlocker()
+        const values = ['b', 'B', 'a', '10', '9', '*', 'é']
+        const threats = values.map((value, index) =>
+          aThreat({
+            value,
+            requests: [5, 1, 5, 40, 3, 3, 2][index] ?? 0,
+            first_seen: `2026-03-01T10:00:0${index % 3}.000Z`,
+            last_seen: `2026-03-01T11:00:0${index % 2}.000Z`,
+          }),
+        )
+        await addThreats(blocker, ...threats)
+        const { data } = await opened.ports.traffic.listThreats(blocker, {}, all('id'))
+        await expectOrderAndPages(
+          THREAT_ORDER,
+          data,
+          (page) => opened.ports.traffic.listThreats(blocker, {}, page),
+          ({ id }) => id,
+        )
+      })
+
+      test('ten additions to the same ones at once add up', async () => {
+        const id = await storeBlocker()
+        const both = [aThreat({ requests: 1 }), aThreat({ value: 'other', requests: 10 })]
+        const results = await tenAtOnce((index) => addThreats(id, ...(index % 2 ? both : both.toReversed())))
+        expect(fulfilled(results)).toHaveLength(10)
+        const sums = Object.fromEntries((await list(id)).map(({ value, requests }) => [value, requests]))
+        expect(sums).toEqual({ '203.0.113.9': 10, other: 100 })
+      })
+
+      test('many are taken in at once', async () => {
+        const id = await storeBlocker()
+        await addThreats(
+          id,
+          ...Array.from({ length: 5000 }, (_, index) => aThreat({ value: `10.0.${index >> 8}.${index & 255}` })),
+        )
+        expect((await opened.ports.traffic.listThreats(id, {}, { limit: 1, offset: 0, order: 'id' })).total).toBe(5000)
+      })
+    })
   })
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+async function collected(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const bytes of content) chunks.push(bytes)
+  return Buffer.concat(chunks).toString()
 }

@@ -1,10 +1,12 @@
 import { createEventBus, type DomainEvent } from '../events.ts'
 import type { Ports, Stores } from '../ports.ts'
+import { readTrafficHere } from '../traffic/traffic-reader.ts'
+import { NO_FEEDS } from '../traffic/traffic-reading.ts'
 import { memoryAssessments } from './assessments.ts'
 import { memoryCloudDefenses } from './cloud-defenses.ts'
 import { memoryDocuments } from './documents.ts'
 import { memoryEvents } from './events.ts'
-import { memoryEvidenceFiles } from './evidence-files.ts'
+import { memoryFiles } from './files.ts'
 import { memoryInvitations } from './invitations.ts'
 import { memoryMembers } from './members.ts'
 import { memoryNotifications } from './notifications.ts'
@@ -13,6 +15,7 @@ import { memorySecurityFrameworks } from './security-frameworks.ts'
 import { copy, draftOf, emptyState, type State } from './state.ts'
 import { systemSurroundings } from './surroundings.ts'
 import { memoryThreatBlockers } from './threat-blockers.ts'
+import { memoryThreatFeeds } from './threat-feeds.ts'
 import { memoryTokens } from './tokens.ts'
 import { memoryTraffic } from './traffic.ts'
 import { memoryUsers } from './users.ts'
@@ -44,7 +47,9 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
   return {
     ...memoryStores(state),
     ...surroundings,
-    evidenceFiles: memoryEvidenceFiles(surroundings, state),
+    files: memoryFiles(surroundings, state),
+    openTrafficReader: readTrafficHere(surroundings.newSha256),
+    feeds: () => NO_FEEDS,
     bus,
     published,
     transact(work) {
@@ -64,6 +69,7 @@ function memoryStores(state: State): Stores {
     tokens: memoryTokens(state),
     threatBlockers: memoryThreatBlockers(state),
     traffic: memoryTraffic(state),
+    threatFeeds: memoryThreatFeeds(state),
     cloudDefenses: memoryCloudDefenses(state),
     vpnProfiles: memoryVpnProfiles(state),
     securityFrameworks: memorySecurityFrameworks(state),

@@ -9,9 +9,11 @@ import type { Organization, OrganizationSummary } from '../organizations/organiz
 import type { Document } from '../security-frameworks/document-store.ts'
 import type { SecurityFramework } from '../security-frameworks/security-framework.ts'
 import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
-import type { RequestCount } from '../threat-blockers/traffic-store.ts'
-import type { NewTrafficUpload } from '../threat-blockers/traffic-upload.ts'
+import type { ThreatFeed } from '../threat-feeds/threat-feed.ts'
 import type { Token } from '../tokens/token-store.ts'
+import type { Threat } from '../traffic/threat.ts'
+import type { SlotCount } from '../traffic/traffic-reading.ts'
+import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import type { VpnProfile } from '../vpn-profiles/vpn-profile.ts'
 
 type Numbered = { id: number }
@@ -35,6 +37,11 @@ export type InvitationRow = Numbered &
   }
 export type TokenRow = Token & { hash: string }
 export type ThreatBlockerRow = Belonging<Omit<StoredThreatBlocker, 'last_upload_at' | 'has_vpn'>> & Removable
+export type ThreatFeedRow = ThreatFeed & {
+  /** Until when somebody refreshes it; null for nobody. */
+  lease_until: string | null
+}
+export type ThreatRow = Threat & { threat_blocker: number }
 export type TrafficUploadRow = Numbered & NewTrafficUpload
 export type CloudDefenseRow = Numbered & NewCloudDefense
 export type VpnProfileRow = Belonging<VpnProfile> & Removable
@@ -51,8 +58,12 @@ type Tables = {
   tokens: Map<number, TokenRow>
   threatBlockers: Map<number, ThreatBlockerRow>
   trafficUploads: Map<number, TrafficUploadRow>
-  /** The hours of each blocker, by their start, ascending. */
-  trafficHours: Map<number, RequestCount[]>
+  /** The slots of five minutes of each blocker, by their start, ascending. */
+  trafficSlots: Map<number, SlotCount[]>
+  threats: Map<number, ThreatRow>
+  threatFeeds: Map<string, ThreatFeedRow>
+  /** Under one key: how often the snapshots that count have changed. */
+  threatFeedVersion: Map<'version', number>
   cloudDefenses: Map<number, CloudDefenseRow>
   vpnProfiles: Map<number, VpnProfileRow>
   securityFrameworks: Map<number, SecurityFrameworkRow>
@@ -79,7 +90,10 @@ export function emptyState(): State {
     tokens: new Map(),
     threatBlockers: new Map(),
     trafficUploads: new Map(),
-    trafficHours: new Map(),
+    trafficSlots: new Map(),
+    threats: new Map(),
+    threatFeeds: new Map(),
+    threatFeedVersion: new Map(),
     cloudDefenses: new Map(),
     vpnProfiles: new Map(),
     securityFrameworks: new Map(),

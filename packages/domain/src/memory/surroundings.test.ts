@@ -11,13 +11,28 @@ test('text and bytes are hashed alike, piece by piece', () => {
   expect(hash.digest()).toBe(createHash('sha256').update('é🛡️').digest('hex'))
 })
 
-test('UTF-8 is read piece by piece, and what is none becomes U+FFFD', () => {
-  const decoder = system.newUtf8Decoder()
-  const bytes = Buffer.from('é🛡️')
-  const read = [...bytes].map((byte) => decoder.decode(Uint8Array.of(byte))).join('')
-  expect(read + decoder.end()).toBe('é🛡️')
-  const broken = system.newUtf8Decoder()
-  expect(broken.decode(Uint8Array.of(0x61, 0xff, 0xc3)) + broken.end()).toBe('a\uFFFD\uFFFD')
+async function* pieces(bytes: Uint8Array, size: number, failure?: Error): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
+  if (failure) throw failure
+}
+
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const bytes of content) chunks.push(bytes)
+  return Buffer.concat(chunks)
+}
+
+test('what was compressed comes back, and is smaller on its way', async () => {
+  const bytes = Buffer.from('GET /index.html 200\n'.repeat(20_000))
+  const small = await collect(system.compress(pieces(bytes, 65_536)))
+  expect(small.length).toBeLessThan(bytes.length / 50)
+  expect(await collect(system.decompress(pieces(small, 7)))).toEqual(bytes)
+  expect(await collect(system.decompress(system.compress(pieces(Buffer.alloc(0), 1))))).toHaveLength(0)
+})
+
+test('what fails while it is compressed fails with its own error', async () => {
+  const failure = new Error('the client went away')
+  await expect(collect(system.compress(pieces(Buffer.from('abc'), 1, failure)))).rejects.toBe(failure)
 })
 
 test('ids and random bytes do not repeat', () => {

@@ -1,4 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { pipeline, type Transform } from 'node:stream'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { Surroundings } from '../ports.ts'
 
 /** The clock, ids and randomness of the machine. */
@@ -13,9 +15,13 @@ export function systemSurroundings(): Surroundings {
       return { update: (data) => void hash.update(data), digest: () => hash.digest('hex') }
     },
 
-    newUtf8Decoder() {
-      const decoder = new TextDecoder()
-      return { decode: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() }
-    },
+    compress: (content) => transformed(content, createZstdCompress()),
+    decompress: (content) => transformed(content, createZstdDecompress()),
   }
+}
+
+async function* transformed(content: AsyncIterable<Uint8Array>, transform: Transform): AsyncGenerator<Uint8Array> {
+  // What the content throws is thrown by the iteration, too.
+  pipeline(content, transform, () => {})
+  yield* transform
 }

@@ -37,6 +37,13 @@ export function memoryThreatBlockers(state: State): ThreatBlockerStore {
       return { total, data: data.map((row) => toThreatBlocker(state, row)) }
     },
 
+    async idsOf(organizations) {
+      return active()
+        .filter(({ organization }) => organizations.includes(organization))
+        .map(({ id }) => id)
+        .toSorted((a, b) => a - b)
+    },
+
     async update(id, edit) {
       const row = find(id)
       if (!row) return false

@@ -51,7 +51,7 @@ const NOTICES: Partial<Record<EventType, (event: DomainEvent) => Notice | undefi
       ...warning('fa-solid fa-triangle-exclamation', `/api/v1/atb/${blocker}`),
       to: { roles: rolesThatMay('threat_blocker.edit') },
       title: 'Malicious traffic found',
-      message: `Threat blocker ${event.details.device_id}: ${event.details.malicious} of ${event.details.accepted} requests were malicious.`,
+      message: `Threat blocker ${event.details.device_id}: ${event.details.malicious} of ${event.details.accepted} requests were malicious. Strongest reason: ${event.details.strongest}.`,
       // At most one a blocker and hour (decisions.md §4).
       key: `malicious-traffic:${blocker}:${event.datetime.slice(0, 13)}`,
     }

@@ -13,7 +13,7 @@ import { aPerson, aWorld, expectRefused, notified, refusedPaths, type World } fr
 import { createThreatBlocker } from '../threat-blockers/create-threat-blocker.ts'
 import { editThreatBlocker } from '../threat-blockers/edit-threat-blocker.ts'
 import { removeThreatBlocker } from '../threat-blockers/remove-threat-blocker.ts'
-import { uploadTraffic } from '../threat-blockers/upload-traffic.ts'
+import { uploadTraffic } from '../traffic/upload-traffic.ts'
 import { createVpnProfile } from '../vpn-profiles/create-vpn-profile.ts'
 import { listNotifications } from './list-notifications.ts'
 import { markAllNotificationsRead, markNotificationRead } from './mark-notification-read.ts'

@@ -1,10 +1,10 @@
 import type { Caller } from '../access/caller.ts'
 import { invalid } from '../errors.ts'
 import { record } from '../events.ts'
+import type { StagedFile } from '../files/file-store.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { evidenceStamp } from './evidence.ts'
-import type { StagedFile } from './evidence-files.ts'
 import { extensionOf, FileName } from './file-name.ts'
 import { type ControlPath, findControl } from './find-security-framework.ts'
 import { MAX_EVIDENCES } from './security-framework.ts'
@@ -30,7 +30,7 @@ export type EvidenceUpload = {
  * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, or 10,000 evidences already), `too_large`.
  */
 export async function attachEvidence(
-  ports: Needs<'transact' | 'evidenceFiles' | 'now' | 'newUuid'>,
+  ports: Needs<'transact' | 'files' | 'now' | 'newUuid'>,
   caller: Caller,
   path: ControlPath,
   upload: EvidenceUpload,
@@ -38,12 +38,12 @@ export async function attachEvidence(
 ): Promise<{ file_name: string; file_path: string }> {
   const file_name = parse(FileName, upload.file_name)
   await ports.transact((stores) => findControl(stores, caller, path, 'evidence.attach'))
-  const staged = await ports.evidenceFiles.stage(upload.content, limit)
+  const staged = await ports.files.stage(upload.content, limit)
   try {
     return await keep(ports, caller, path, { file_name, content_type: upload.content_type }, staged)
   } catch (error) {
     // What cannot be erased now is swept away later; the first error is the one to tell of.
-    await ports.evidenceFiles.discard(staged.file).catch(() => {})
+    await ports.files.discard(staged.file).catch(() => {})
     throw error
   }
 }

@@ -39,7 +39,7 @@ function refOf(path: ControlPath, file_path: string): DocumentRef {
 
 /** How many staged files no document names. */
 async function strayFiles(ports: MemoryPorts): Promise<number> {
-  return ports.evidenceFiles.sweep('9999-12-31T23:59:59.999Z')
+  return ports.files.sweep('9999-12-31T23:59:59.999Z')
 }
 
 async function contentOf(document: Awaited<ReturnType<typeof readDocument>>, from = 0, to = document.size - 1) {
@@ -204,8 +204,8 @@ describe('attaching a document', () => {
     const world = await aWorld()
     const { ports, as } = world
     const path = await aControlPath(world, 10_000)
-    const stuck = { ...ports.evidenceFiles, discard: () => Promise.reject(new Error('disk')) }
-    const attempt = attachEvidence({ ...ports, evidenceFiles: stuck }, as.owner, path, anUpload())
+    const stuck = { ...ports.files, discard: () => Promise.reject(new Error('disk')) }
+    const attempt = attachEvidence({ ...ports, files: stuck }, as.owner, path, anUpload())
     await expect(attempt).rejects.toBeInstanceOf(DomainError)
     expect(await strayFiles(ports)).toBe(1)
   })

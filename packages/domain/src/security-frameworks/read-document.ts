@@ -19,7 +19,7 @@ export type ReadableDocument = Pick<Document, 'file_name' | 'content_type' | 'si
  * @throws DomainError `not_found`, `forbidden`.
  */
 export async function readDocument(
-  ports: Needs<'documents' | 'evidenceFiles' | 'organizations' | 'members'>,
+  ports: Needs<'documents' | 'files' | 'organizations' | 'members'>,
   caller: Caller,
   ref: DocumentRef,
 ): Promise<ReadableDocument> {
@@ -29,5 +29,5 @@ export async function readDocument(
   if (!document) throw new DomainError('not_found')
   await authorize(ports, caller, ref.organization, 'evidence.read')
   const { file, file_name, content_type, size, sha256 } = document
-  return { file_name, content_type, size, sha256, read: (from, to) => ports.evidenceFiles.read(file, from, to) }
+  return { file_name, content_type, size, sha256, read: (from, to) => ports.files.read(file, from, to) }
 }

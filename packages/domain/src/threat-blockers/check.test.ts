@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { TrafficCounts } from '../traffic/traffic-store.ts'
 import { checkOf } from './check.ts'
 import type { StoredThreatBlocker } from './threat-blocker.ts'
-import type { TrafficCounts } from './traffic-store.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR

@@ -1,6 +1,6 @@
 import type { Needs } from '../ports.ts'
+import type { TrafficCounts } from '../traffic/traffic-store.ts'
 import type { Check, StoredThreatBlocker, ThreatBlocker } from './threat-blocker.ts'
-import type { TrafficCounts } from './traffic-store.ts'
 
 const HOUR = 3600
 const DAY_IN_MS = 24 * 60 * 60 * 1000

@@ -16,6 +16,8 @@ export type ThreatBlockerStore = {
     filter: { service?: string | undefined },
     page: PageRequest<(typeof THREAT_BLOCKER_ORDER)[number]>,
   ): Promise<Page<StoredThreatBlocker>>
+  /** Ids of the active records of these organizations, ascending. */
+  idsOf(organizations: number[]): Promise<number[]>
   /** Replaces what `edit` names; false if absent or removed. */
   update(id: number, edit: ThreatBlockerEdit): Promise<boolean>
   /** Marks the record removed at `at` (ISO); false if absent or already removed. */

@@ -15,7 +15,6 @@ import { createThreatBlocker } from './create-threat-blocker.ts'
 import { editThreatBlocker } from './edit-threat-blocker.ts'
 import { listThreatBlockers } from './list-threat-blockers.ts'
 import { readThreatBlocker } from './read-threat-blocker.ts'
-import { listTrafficUploads, readTrafficUpload } from './read-traffic-upload.ts'
 import { removeThreatBlocker } from './remove-threat-blocker.ts'
 
 function input(organization: number, part: object = {}) {
@@ -230,48 +229,6 @@ describe('listing threat blockers', () => {
     expect(await refusedPaths(listThreatBlockers(ports, as.viewer, { service: 'x', organization: 0 }))).toEqual([
       'organization',
       'service',
-    ])
-  })
-})
-
-describe('reading what was made of an upload', () => {
-  async function upload(world: World) {
-    const threat_blocker = await create(world)
-    const received = '2026-02-01T00:00:00.000Z'
-    const shown = { file_name: 'a.json', size: 1, sha256: 'f'.repeat(64), received, lines: 2, accepted: 1, rejected: 1 }
-    const id = await world.ports.transact(({ traffic }) =>
-      traffic.insertUpload({ threat_blocker, ...shown, malicious: 0 }),
-    )
-    return { threat_blocker, id: id ?? 0 }
-  }
-
-  asksFor(
-    'traffic.read',
-    upload,
-    ({ ports }, caller, { threat_blocker, id }) => readTrafficUpload(ports, caller, threat_blocker, id),
-    () => ({ threat_blocker: NO_ID, id: 1 }),
-  )
-
-  describe('in a list', () => {
-    asksFor(
-      'traffic.read',
-      upload,
-      ({ ports }, caller, { threat_blocker }) => listTrafficUploads(ports, caller, threat_blocker),
-      () => ({ threat_blocker: NO_ID, id: 1 }),
-    )
-  })
-
-  test('an upload belongs to its own blocker', async () => {
-    const world = await aWorld()
-    const { ports, as } = world
-    const { threat_blocker, id } = await upload(world)
-    const other = await create(world)
-    expect(await readTrafficUpload(ports, as.viewer, threat_blocker, id)).toMatchObject({ id, file_name: 'a.json' })
-    expect((await listTrafficUploads(ports, as.viewer, threat_blocker)).data.map((found) => found.id)).toEqual([id])
-    await expectRefused(world, 'not_found', () => readTrafficUpload(ports, as.viewer, other, id))
-    await expectRefused(world, 'not_found', () => readTrafficUpload(ports, as.viewer, threat_blocker, NO_ID))
-    expect(await refusedPaths(listTrafficUploads(ports, as.viewer, threat_blocker, { order: 'size' }))).toEqual([
-      'order',
     ])
   })
 })

@@ -1,0 +1,23 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { LoadedThreatIndex } from '@security-management/domain'
+import type { Config } from './config.ts'
+import { createFeedFetcher } from './feed-fetcher.ts'
+import { startFeedLoop } from './feed-loop.ts'
+import { createLog } from './log.ts'
+import { openPorts } from './wire.ts'
+
+// A thread of its own that reads feeds and builds the index, which takes seconds, on a connection of its own.
+
+const port = parentPort
+if (!port) throw new Error('This file runs as a worker thread')
+
+const config: Config = workerData
+const { ports, close } = await openPorts(config)
+const say = (loaded: LoadedThreatIndex) => port.postMessage(loaded)
+const loop = startFeedLoop(ports, createFeedFetcher(), createLog(config.LOG_LEVEL), say)
+
+// The only message there is: to stop.
+port.once('message', async () => {
+  await loop.stop()
+  await close()
+})

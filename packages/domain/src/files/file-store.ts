@@ -1,0 +1,29 @@
+/** Bytes that have arrived, and that no record names yet. */
+export type StagedFile = {
+  /** Number of the file. */
+  file: number
+  /** Bytes. */
+  size: number
+  /** In hexadecimal. */
+  sha256: string
+}
+
+/**
+ * Bytes that are too many for a transaction: those of evidence documents, and the snapshots of threat feeds. They are
+ * written and read piece by piece, outside of any transaction; a record that is stored in one then names them. What no
+ * record names is swept away.
+ */
+export type FileStore = {
+  /**
+   * Stores the bytes as they come. If the content fails or is larger than `limit` bytes, nothing is left.
+   *
+   * @throws DomainError `too_large`, or what `content` throws.
+   */
+  stage(content: AsyncIterable<Uint8Array>, limit: number): Promise<StagedFile>
+  /** Erases a staged file. */
+  discard(file: number): Promise<void>
+  /** The bytes from position `from` up to and including `to`; both lie within the file. */
+  read(file: number, from: number, to: number): AsyncIterable<Uint8Array>
+  /** Erases the files that were staged before `before` (ISO) and that no record names; returns how many. */
+  sweep(before: string): Promise<number>
+}

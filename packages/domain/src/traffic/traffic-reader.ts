@@ -1,0 +1,57 @@
+import type { Sha256 } from '../ports.ts'
+import { createTrafficReading, type Judge, NO_FEEDS, type TrafficSummary } from './traffic-reading.ts'
+
+/** Which feeds judge the lines of a file: those of the services that its blocker has enabled. */
+export type Judging = { addresses: boolean; hosts: boolean }
+
+/** Judges by the feeds of the services that are enabled. */
+export function judgeOf(feeds: Judge, { addresses, hosts }: Judging): Judge {
+  return {
+    address: addresses ? feeds.address : NO_FEEDS.address,
+    host: hosts ? feeds.host : NO_FEEDS.host,
+    explain: feeds.explain,
+  }
+}
+
+/** What was read of a file. */
+export type ReadFile = TrafficSummary & {
+  /** Bytes. */
+  size: number
+  sha256: string
+}
+
+/** Reads one traffic file as it comes. What is begun is either ended or aborted. */
+export type TrafficReader = {
+  /**
+   * Takes the next bytes, which may be changed once the promise resolves; it does so when more are wanted.
+   *
+   * @throws DomainError `invalid` when the file is none, here or later.
+   */
+  push(bytes: Uint8Array): Promise<void>
+  /** @throws DomainError `invalid` when the file is none. */
+  end(): Promise<ReadFile>
+  abort(): void
+}
+
+/** Begins to read a traffic file. An adapter may do so apart from everything else, in a thread of its own. */
+export type OpenTrafficReader = (judging: Judging) => TrafficReader
+
+/** Reads traffic files where it is called. */
+export function readTrafficHere(newSha256: () => Sha256, feeds: Judge = NO_FEEDS): OpenTrafficReader {
+  return (judging) => {
+    const hash = newSha256()
+    const reading = createTrafficReading(judgeOf(feeds, judging))
+    let size = 0
+    return {
+      async push(bytes) {
+        size += bytes.length
+        hash.update(bytes)
+        reading.push(bytes)
+      },
+      async end() {
+        return { ...reading.end(), size, sha256: hash.digest() }
+      },
+      abort() {},
+    }
+  }
+}

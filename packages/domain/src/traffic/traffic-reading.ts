@@ -1,0 +1,204 @@
+import { DomainError } from '../errors.ts'
+import type { Address } from './line-addresses.ts'
+import { addressText } from './line-addresses.ts'
+import { createTrafficScanner, type TrafficLine, type TrafficShape } from './traffic-scanner.ts'
+
+/** Length of the shortest unit of time that requests are counted by, in seconds. */
+export const SLOT = 300
+
+/** Rejected lines of a file that are kept as samples. */
+const MAX_REJECTS = 20
+
+/** Sources and hosts of one file that are told apart; further ones count together, under `MANY`. */
+const MAX_THREATS = 20_000
+
+/** Stands for the values that are too many to be told apart. */
+export const MANY = '*'
+
+/** Five-minute slots that one file may touch, about two years without a gap. */
+const MAX_SLOTS = 200_000
+
+/** Where in the present feeds something was found; -1 for nowhere. */
+export type Judge = {
+  address(address: Address): number
+  /** @param host in lower case; its first `length` bytes. */
+  host(host: Uint8Array, length: number): number
+  /** What a number of the two above stands for. */
+  explain(finding: number): Finding
+}
+
+/** Finds nothing: where there are no feeds, or the service that uses them is off. */
+export const NO_FEEDS: Judge = {
+  address: () => -1,
+  host: () => -1,
+  explain() {
+    throw new RangeError('Nothing was found')
+  },
+}
+
+/** The entry of a threat feed that speaks against an address or a host. */
+export type Finding = { feed: string; snapshot: number; entry: string }
+
+/** Requests counted in one slot, `start` in Unix seconds. */
+export type SlotCount = { start: number; total: number; malicious: number }
+
+/** Malicious requests of one file that have their source, or host, and their reason in common. */
+export type ThreatCount = {
+  /** What was found: the client's address, the host that was asked for, or the log's own verdict. */
+  kind: 'address' | 'host' | 'verdict'
+  /** The source address, or the host; of a verdict the source address, `""` where the line has none. */
+  value: string
+  /** The feed, its snapshot and the entry that matched; null for a verdict. */
+  finding: Finding | null
+  /** The log's own verdict; null for a finding. */
+  verdict: string | null
+  requests: number
+  /** Milliseconds since 1970. */
+  first_seen: number
+  last_seen: number
+}
+
+/** A line that could not be read. `line` counts from 1; `field` is what was missing or wrong, `""` for the line itself. */
+export type RejectedLine = { line: number; field: string; reason: string }
+
+/** What was read of a whole file. */
+export type TrafficSummary = {
+  shape: TrafficShape
+  lines: number
+  accepted: number
+  rejected: number
+  malicious: number
+  /** Earliest and latest time of an accepted line, milliseconds since 1970; null where none was accepted. */
+  from: number | null
+  to: number | null
+  /** The first 20. */
+  rejects: RejectedLine[]
+  /** In no order. */
+  slots: SlotCount[]
+  threats: ThreatCount[]
+}
+
+/** Reads one traffic file. */
+export type TrafficReading = {
+  /** @throws DomainError `invalid` when the file is none. */
+  push(bytes: Uint8Array): void
+  /** @throws DomainError `invalid` when the file is none. */
+  end(): TrafficSummary
+}
+
+/** Begins to read a traffic file, judging its lines by what they say themselves and by what `judge` finds. */
+export function createTrafficReading(judge: Judge): TrafficReading {
+  const slots = new Map<number, SlotCount>()
+  const threats = new Map<string, ThreatCount>()
+  const rejects: RejectedLine[] = []
+  let accepted = 0
+  let rejected = 0
+  let malicious = 0
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  // Lines that follow each other are mostly of one slot.
+  let slot: SlotCount = { start: Number.NaN, total: 0, malicious: 0 }
+
+  function slotAt(start: number): SlotCount {
+    const known = slots.get(start)
+    if (known) return known
+    if (slots.size >= MAX_SLOTS) {
+      throw new DomainError('invalid', [
+        { path: '', message: `More than ${MAX_SLOTS} different times of five minutes` },
+      ])
+    }
+    const made = { start, total: 0, malicious: 0 }
+    slots.set(start, made)
+    return made
+  }
+
+  function noteThreat(kind: ThreatCount['kind'], line: TrafficLine, finding: number): void {
+    const value = kind === 'host' ? hostText(line) : addressText(line.client)
+    const reason = kind === 'verdict' ? line.verdict : String(finding)
+    const key = `${kind} ${reason} ${value}`
+    let threat = threats.get(key)
+    if (!threat && threats.size >= MAX_THREATS) threat = threats.get(`${kind} ${reason} ${MANY}`)
+    if (!threat) {
+      const isMany = threats.size >= MAX_THREATS
+      threat = {
+        kind,
+        value: isMany ? MANY : value,
+        finding: kind === 'verdict' ? null : judge.explain(finding),
+        verdict: kind === 'verdict' ? line.verdict : null,
+        requests: 0,
+        first_seen: line.time,
+        last_seen: line.time,
+      }
+      threats.set(isMany ? `${kind} ${reason} ${MANY}` : key, threat)
+    }
+    threat.requests += 1
+    if (line.time < threat.first_seen) threat.first_seen = line.time
+    if (line.time > threat.last_seen) threat.last_seen = line.time
+  }
+
+  /** Whether the line is malicious; its strongest reason is a feed that knows the source, then one that knows the host. */
+  function isMalicious(line: TrafficLine): boolean {
+    const source = line.client.kind === 0 ? -1 : judge.address(line.client)
+    if (source >= 0) {
+      noteThreat('address', line, source)
+      return true
+    }
+    const host = line.hostLength === 0 ? -1 : judge.host(line.host, line.hostLength)
+    if (host >= 0) {
+      noteThreat('host', line, host)
+      return true
+    }
+    if (line.verdict === '') return false
+    noteThreat('verdict', line, -1)
+    return true
+  }
+
+  const scanner = createTrafficScanner({
+    accept(line) {
+      accepted += 1
+      const { time } = line
+      if (time < from) from = time
+      if (time > to) to = time
+      const start = Math.floor(time / (SLOT * 1000)) * SLOT
+      if (slot.start !== start) slot = slotAt(start)
+      slot.total += 1
+      if (isMalicious(line)) {
+        malicious += 1
+        slot.malicious += 1
+      }
+    },
+    reject({ field, reason }) {
+      rejected += 1
+      if (rejects.length < MAX_REJECTS) rejects.push({ line: accepted + rejected, field, reason })
+    },
+  })
+
+  return {
+    push: scanner.push,
+    end() {
+      const { shape } = scanner.end()
+      return {
+        shape,
+        lines: accepted + rejected,
+        accepted,
+        rejected,
+        malicious,
+        from: accepted > 0 ? from : null,
+        to: accepted > 0 ? to : null,
+        rejects,
+        slots: [...slots.values()],
+        threats: [...threats.values()],
+      }
+    },
+  }
+}
+
+function hostText({ host, hostLength }: TrafficLine): string {
+  let text = ''
+  for (let index = 0; index < hostLength; index += 1) {
+    const byte = host[index] as number
+    // What stands in a log need not be a name, and is shown to people.
+    text += byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?'
+  }
+  return text
+}

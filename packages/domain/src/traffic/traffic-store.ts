@@ -1,0 +1,58 @@
+import type { Page, PageRequest } from '../page.ts'
+import type { NewThreat, Threat } from './threat.ts'
+import type { SlotCount } from './traffic-reading.ts'
+import type { NewTrafficUpload, RawTraffic, TrafficUpload } from './traffic-upload.ts'
+
+/** Fields that uploads, and threats, can be ordered by. */
+export const TRAFFIC_UPLOAD_ORDER = ['id', 'received'] as const
+export const THREAT_ORDER = ['id', 'value', 'requests', 'first_seen', 'last_seen'] as const
+
+/** Requests counted in one unit of time, `start` in Unix seconds. */
+export type RequestCount = SlotCount
+
+/** What the charts of one blocker are drawn from, both oldest first. */
+export type TrafficCounts = {
+  /** The hours with traffic among the 24 that end with the newest one that has any. */
+  hours: RequestCount[]
+  /** The newest 30 days with traffic. */
+  days: RequestCount[]
+}
+
+export type ThreatFilter = {
+  kind?: Threat['kind'] | undefined
+  /** Only those seen at or after this time, and at or before that one (ISO). */
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** Uploaded traffic files of threat blockers, the requests in them counted by five minutes, and what was malicious. */
+export type TrafficStore = {
+  /** Stores the upload and returns its id; undefined if the blocker has one of the same bytes. */
+  insertUpload(upload: NewTrafficUpload): Promise<number | undefined>
+  findUpload(threatBlocker: number, id: number): Promise<TrafficUpload | undefined>
+  findUploadBySha256(threatBlocker: number, sha256: string): Promise<TrafficUpload | undefined>
+  listUploads(
+    threatBlocker: number,
+    page: PageRequest<(typeof TRAFFIC_UPLOAD_ORDER)[number]>,
+  ): Promise<Page<TrafficUpload>>
+  /** Where the bytes of the upload are; undefined if they are not kept any more, or there is no such upload. */
+  findRaw(threatBlocker: number, id: number): Promise<RawTraffic | undefined>
+  /** Gives up the bytes of the uploads received before `before` (ISO), whose files nobody names then. */
+  forgetRaw(before: string): Promise<void>
+  /** Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. */
+  addSlots(threatBlocker: number, slots: SlotCount[]): Promise<void>
+  /** Counts of each of these blockers that has any. */
+  counts(threatBlockers: number[]): Promise<Map<number, TrafficCounts>>
+  /**
+   * The requests of these blockers together, by units of `seconds` (a multiple of 300) that begin at a multiple of it,
+   * from `from` to before `to` (Unix seconds, multiples, too); units without traffic are left out. Oldest first.
+   */
+  statistics(threatBlockers: number[], from: number, to: number, seconds: number): Promise<RequestCount[]>
+  /** Adds to the threats of the blocker, which keep their first and last time and the newest snapshot. */
+  addThreats(threatBlocker: number, threats: NewThreat[]): Promise<void>
+  listThreats(
+    threatBlocker: number,
+    filter: ThreatFilter,
+    page: PageRequest<(typeof THREAT_ORDER)[number]>,
+  ): Promise<Page<Threat>>
+}
