@@ -51,7 +51,10 @@ export type Surroundings = {
   /** Bytes that nobody can guess. */
   randomBytes(count: number): Uint8Array
   newSha256(): Sha256
-  /** The content, compressed so that `decompress` gives it back; both throw what the content throws. */
+  /**
+   * The content, compressed so that `decompress` gives it back; both throw what the content throws. Of the content a
+   * piece is done with before the next one is asked for.
+   */
   compress(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   decompress(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }

@@ -14,27 +14,23 @@ export async function* bounded(content: AsyncIterable<Uint8Array>, limit: number
   }
 }
 
-/** The same bytes in pieces of at least `size`, but for the last one. */
+/**
+ * The same bytes in pieces of just `size`, but for the last one. All pieces lie in one piece of memory: each is
+ * overwritten once the next one is asked for.
+ */
 export async function* gathered(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let chunks: Uint8Array[] = []
-  let length = 0
+  const piece = new Uint8Array(size)
+  let filled = 0
   for await (const bytes of content) {
-    chunks.push(bytes)
-    length += bytes.length
-    if (length < size) continue
-    yield joined(chunks, length)
-    chunks = []
-    length = 0
+    for (let taken = 0; taken < bytes.length; ) {
+      const part = bytes.subarray(taken, taken + size - filled)
+      piece.set(part, filled)
+      filled += part.length
+      taken += part.length
+      if (filled < size) continue
+      yield piece
+      filled = 0
+    }
   }
-  if (length > 0) yield joined(chunks, length)
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  if (filled > 0) yield piece.subarray(0, filled)
 }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { gathered } from '../stream.ts'
 import { memoryPorts, systemSurroundings } from './index.ts'
 
 const system = systemSurroundings()
@@ -28,6 +29,11 @@ test('what was compressed comes back, and is smaller on its way', async () => {
   expect(small.length).toBeLessThan(bytes.length / 50)
   expect(await collect(system.decompress(pieces(small, 7)))).toEqual(bytes)
   expect(await collect(system.decompress(system.compress(pieces(Buffer.alloc(0), 1))))).toHaveLength(0)
+})
+
+test('a piece may be overwritten once the next one is asked for', async () => {
+  const bytes = randomBytes(2_000_000)
+  expect(await collect(system.decompress(system.compress(gathered(pieces(bytes, 7000), 65_536))))).toEqual(bytes)
 })
 
 test('what fails while it is compressed fails with its own error', async () => {
