@@ -86,6 +86,20 @@ describe('the shape of a traffic file', () => {
     }
   })
 
+  test('rows are rows, also where the first one has an array under a name that a wrapper could have', () => {
+    const row = JSON.stringify({ timestamp: T, data: [{ timestamp: T }, 1] })
+    const lines = [read, read].map((line) => ({ ...line, verdict: '' }))
+    expect(scan(`${row}\n${row}`)).toEqual({ shape: 'rows', lines })
+    expect(scan(`${row}\n${row}`, [1])).toEqual({ shape: 'rows', lines })
+    expect(scan(`${row}\n`)).toMatchObject({ shape: 'wrapped array', lines: { length: 2 } })
+  })
+
+  test('a wrapper of more than a mebibyte is one, whatever the pieces', () => {
+    const text = JSON.stringify({ lines: Array.from({ length: 40_000 }, () => ({ timestamp: T, action: 'blocked' })) })
+    expect(scan(text, [65_536])).toMatchObject({ shape: 'wrapped array', lines: { length: 40_000 } })
+    expect(scan(text)).toMatchObject({ shape: 'wrapped array', lines: { length: 40_000 } })
+  })
+
   test('of rows the broken ones are counted, and the others read', () => {
     const broken = ['{"timestamp": ', '}', '{"a":1} {"b":2}', 'x'.repeat(50), '"\u0000"', '{"a":01}', '["\\x"]', '[1,']
     const text = [line, ...broken.flatMap((row) => [row, line])].join('\n')

@@ -289,23 +289,31 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
     /** A first object, which is a line, or has the array of lines. */
     object(): boolean {
       verdict = ''
-      let array = 0
-      const after = scan(buffer, at, length, true, isFinal, (from, to) => {
-        const isWrapper = WRAPPER_KEYS.some((key) => isSame(key, buffer, from, to))
-        if (isWrapper) array = from
-        return isWrapper
+      let array = false
+      const inside = scan(buffer, at, length, true, isFinal, (from, to) => {
+        array = WRAPPER_KEYS.some((key) => isSame(key, buffer, from, to))
+        return array
       })
+      if (inside === WRONG) throw malformed('it is no JSON')
+      if (inside === MORE) return tooLong(length - at)
+      if (array) verdict = ''
+      const after = array ? scan(buffer, at, length, true, isFinal) : inside
       if (after === WRONG) throw malformed('it is no JSON')
-      if (after === MORE) return tooLong(length - at)
-      if (array > 0) {
-        shape = 'wrapped array'
-        mode = 'items'
-      } else {
-        acceptValue(buffer, at, after)
-        shape = 'object'
-        firstRowIsObject = true
-        mode = 'single'
+      if (array) {
+        // Where more values follow, it is one row of several after all, which happens to have such an array.
+        const isOneOfSeveral = after >= 0 && !buffer.subarray(after, length).every(isSpace)
+        if (!isOneOfSeveral && !isFinal && length - at <= MAX_LINE_BYTES) return false
+        if (!isOneOfSeveral) {
+          shape = 'wrapped array'
+          mode = 'items'
+          at = inside
+          return true
+        }
       }
+      acceptValue(buffer, at, after)
+      shape = 'object'
+      firstRowIsObject = true
+      mode = 'single'
       at = after
       return true
     },
