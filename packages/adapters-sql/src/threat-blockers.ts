@@ -4,6 +4,7 @@ import { hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
+import { softRemove } from './soft-remove.ts'
 
 const findById = hot((db, id: number) => withColumns(active(db).where('threat_blocker.id', '=', id)))
 const findByKey = hot((db, key: string) => withColumns(active(db).where('threat_blocker.atb_key', '=', key)))
@@ -68,16 +69,7 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
-    async remove(id, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('threat_blocker')
-        .set({ removed_at: at })
-        .where('id', '=', id)
-        .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
-        .where('organization', 'in', activeOrganizations(db))
-        .executeTakeFirstOrThrow()
-      return numUpdatedRows > 0n
-    },
+    remove: (id, at) => softRemove(db, 'threat_blocker', id, at),
   }
 }
 

@@ -2,8 +2,9 @@ import type { VpnProfile, VpnProfileStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
 import { numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
-import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
+import { SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
+import { softRemove } from './soft-remove.ts'
 
 const findById = hot((db, id: number) => active(db).where('vpn_profile.id', '=', id))
 
@@ -31,16 +32,7 @@ export function sqlVpnProfiles(db: Kysely<Schema>): VpnProfileStore {
       }
       return pageOf(query, page, columns, toVpnProfile)
     },
-    async remove(id, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('vpn_profile')
-        .set({ removed_at: at })
-        .where('id', '=', id)
-        .where('removed_at', 'is', null) // one statement, so two callers cannot both remove it
-        .where('organization', 'in', activeOrganizations(db))
-        .executeTakeFirstOrThrow()
-      return numUpdatedRows > 0n
-    },
+    remove: (id, at) => softRemove(db, 'vpn_profile', id, at),
   }
 }
 
