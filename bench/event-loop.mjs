@@ -7,5 +7,7 @@ if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   // What it takes to start is no stall of a service.
   setTimeout(() => delay.enable(), 2000).unref()
+  // Nor what it takes to stop.
+  process.once('SIGTERM', () => delay.disable())
   process.on('exit', () => writeFileSync(process.env.STALL_FILE, String(delay.max / 1e6)))
 }

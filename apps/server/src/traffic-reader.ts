@@ -7,7 +7,7 @@ import type { FromThread, ToThread } from './traffic-messages.ts'
 const BUFFER_SIZE = 512 * 1024
 const BUFFERS = 4
 
-/** Reads traffic files in a worker thread, which is started with the first one. */
+/** Reads traffic files in a worker thread, which is started with the first feeds, or the first file. */
 export type TrafficThread = {
   openTrafficReader: OpenTrafficReader
   /** Judges the files that are opened from now on by these feeds. */
@@ -143,7 +143,9 @@ export function createTrafficThread(): TrafficThread {
     openTrafficReader,
     judgeBy(index) {
       feeds = index
+      // A service starts the thread with its feeds, since that takes longer than a request may be held up.
       if (worker) say(worker, { feeds })
+      else worker = start()
     },
     async close() {
       await worker?.terminate()

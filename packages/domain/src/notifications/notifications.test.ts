@@ -106,7 +106,10 @@ describe('who is told of what', () => {
     expect(await found()).toBe(0)
     await upload(world, one, '[{"ts":1,"verdict":"blocked"},{"ts":1},{"never":1}]')
     expect(await found()).toBe(1)
-    expect((await notified(world, world.as.owner))[0]?.message).toContain('1 of 2 requests')
+    const [notice] = await notified(world, world.as.owner)
+    expect(notice?.message).toBe(
+      'Threat blocker dev-1: 1 of 2 requests were malicious. Strongest reason: the log says "blocked".',
+    )
     world.clock.now = '2026-03-01T12:59:59.999Z'
     await upload(world, one, '[{"ts":2,"verdict":"blocked"}]')
     expect(await found()).toBe(1)
