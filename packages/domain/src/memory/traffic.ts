@@ -75,10 +75,13 @@ export function memoryTraffic(state: State): TrafficStore {
     },
 
     async addThreats(threatBlocker, threats) {
+      const known = new Map(threatsOf(threatBlocker).map((row) => [keyOf(row), row]))
       for (const threat of threats) {
-        const same = threatsOf(threatBlocker).find((row) => keyOf(row) === keyOf(threat))
+        const same = known.get(keyOf(threat))
         const id = same?.id ?? state.nextId('threats')
-        state.threats.set(id, { ...together(threat, same), id, threat_blocker: threatBlocker })
+        const row = { ...together(threat, same), id, threat_blocker: threatBlocker }
+        known.set(keyOf(threat), row)
+        state.threats.set(id, row)
       }
     },
 

@@ -99,7 +99,7 @@ describe('the index of addresses', () => {
           expect(look(index, textOf(address))).toBe(owner && canonical(owner.text))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
