@@ -147,9 +147,9 @@ describe('adding a feed', () => {
     const endless: FeedFetcher = {
       async fetch() {
         async function* content() {
-          // In pieces of which only the last one is too much: that one is not read.
+          // Without end; the first piece that is too much is not read.
           yield Buffer.from('192.0.2.1\n')
-          yield new Uint8Array(MAX_FEED_BYTES)
+          for (;;) yield new Uint8Array(MAX_FEED_BYTES)
         }
         return { outcome: 'fetched', etag: null, last_modified: null, earliest_refresh_at: null, content: content() }
       },

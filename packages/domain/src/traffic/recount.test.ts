@@ -98,13 +98,14 @@ test('charts and statistics are what a recount of all lines gives, in whatever o
       const from = new Date(until - 30 * HOUR).toISOString()
       const statistics = await readStatistics(ports, as.viewer, id, { from, to, bucket })
       const units = recount(sent, bucket * 1000)
-      for (const { bucket_start, total_requests, malicious_requests } of statistics.buckets) {
+      const wrong = statistics.buckets.filter(({ bucket_start, total_requests, malicious_requests }) => {
         const { total = 0, malicious = 0 } = units.get(bucket_start * 1000) ?? {}
-        expect([total_requests, malicious_requests]).toEqual([total, malicious])
-      }
+        return total_requests !== total || malicious_requests !== malicious
+      })
+      expect(wrong).toEqual([])
       const covered = (statistics.buckets.at(0)?.bucket_start ?? 0) * 1000 <= until - 30 * HOUR
       expect([covered, (statistics.buckets.at(-1)?.bucket_end ?? 0) * 1000 > until]).toEqual([true, true])
     }),
-    { numRuns: 30 },
+    { numRuns: 60 },
   )
 })

@@ -335,7 +335,7 @@ describe('whatever the file', () => {
         if (Array.isArray(items[0])) return
         expect(scan(items.map((value) => JSON.stringify(value)).join('\n'), cuts).lines).toEqual(alone)
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     )
   })
 
