@@ -95,7 +95,8 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
 
   let mode: 'start' | 'object' | 'items' | 'rows' | 'single' | 'tail' = 'start'
   let shape: TrafficShape = 'rows'
-  let buffer = new Uint8Array(256 * 1024)
+  // Grows with what is pushed at a time: most files are small.
+  let buffer = new Uint8Array(4096)
   let length = 0
   let at = 0
   let isFinal = false
