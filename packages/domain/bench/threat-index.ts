@@ -56,7 +56,7 @@ function index(names: (keyof typeof feeds)[]) {
     for (let from = 0; from < bytes.length; from += 65_536) reader.push(bytes.subarray(from, from + 65_536))
     reader.end()
   }
-  return builder.build()
+  return builder.build(1)
 }
 
 function mebibytesOf(value: unknown): number {

@@ -1,39 +1,60 @@
 import mitt, { type Emitter } from 'mitt'
 import type { Actor } from './access/caller.ts'
 import { OPERATOR } from './access/caller.ts'
+import type { ChainHead, ChainRow } from './audit/chain.ts'
 import { noticeOf } from './notifications/notices.ts'
+import type { Page, PageRequest } from './page.ts'
 import type { Needs, Stores } from './ports.ts'
 
-/** Everything that can change, in the past tense. */
-export type EventType =
-  | 'user.registered'
-  | 'token.issued'
-  | 'token.revoked'
-  | 'organization.created'
-  | 'organization.edited'
-  | 'organization.removed'
-  | 'member.added'
-  | 'member.role_changed'
-  | 'member.removed'
-  | 'invitation.accepted'
-  | 'invitation.undeliverable'
-  | 'threat_blocker.created'
-  | 'threat_blocker.edited'
-  | 'threat_blocker.removed'
-  | 'traffic.uploaded'
-  | 'threat_feed.added'
-  | 'threat_feed.refreshed'
-  | 'threat_feed.refresh_failed'
-  | 'threat_feed.removed'
-  | 'cloud_defense.imported'
-  | 'vpn_profile.created'
-  | 'vpn_profile.removed'
-  | 'security_framework.created'
-  | 'security_framework.edited'
-  | 'security_framework.removed'
-  | 'evidence.attached'
-  | 'evidence.due'
-  | 'assessment.imported'
+/** Everything that can change: the kind of record, and what happened to it in the past tense. */
+export const EVENT_TYPES = [
+  'user.registered',
+  'token.issued',
+  'token.rotated',
+  'token.revoked',
+  'organization.created',
+  'organization.edited',
+  'organization.removed',
+  'organization.restored',
+  'organization.purged',
+  'member.added',
+  'member.role_changed',
+  'member.removed',
+  'member.restored',
+  'member.purged',
+  'invitation.renewed',
+  'invitation.accepted',
+  'invitation.undeliverable',
+  'threat_blocker.created',
+  'threat_blocker.edited',
+  'threat_blocker.removed',
+  'threat_blocker.restored',
+  'threat_blocker.purged',
+  'traffic.uploaded',
+  'traffic.found_later',
+  'threat_feed.added',
+  'threat_feed.refreshed',
+  'threat_feed.refresh_failed',
+  'threat_feed.removed',
+  'cloud_defense.imported',
+  'vpn_profile.created',
+  'vpn_profile.removed',
+  'vpn_profile.restored',
+  'vpn_profile.purged',
+  'security_framework.created',
+  'security_framework.edited',
+  'security_framework.removed',
+  'security_framework.restored',
+  'security_framework.purged',
+  'evidence.attached',
+  'evidence.due',
+  'assessment.imported',
+  'notification.read',
+  'notification.all_read',
+  'installation.purged',
+] as const
+/** One of `EVENT_TYPES`: the kind of record, and what happened to it. */
+export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What changed: field to its old and new value; undefined where there was or is none. Never a secret. */
 export type Changes = { [field: string]: [before: unknown, after: unknown] }
@@ -58,15 +79,49 @@ export type DomainEvent = Required<Omit<Happening, 'organization' | 'record'>> &
   user_id: string | null
   /** Id of the token it was done with, if any. */
   token: number | null
+  /** Id of the request it was done with; null for the operator and the service itself. */
+  request_id: string | null
   /** ISO 8601, UTC. */
   datetime: string
 }
 
-/** The audit trail. Rows are appended in the transaction of the change they tell of, and never edited. */
+/** Fields that events can be ordered by; `id` is the position in the chain. */
+export const EVENT_ORDER = ['id', 'datetime'] as const
+
+/** Which events to list; every part given must hold. */
+export type EventFilter = {
+  /** Who did it (UUID). */
+  user?: string | undefined
+  /** Of these types alone. */
+  types?: readonly EventType[] | undefined
+  record?: string | undefined
+  /** At or after this time, and at or before that one (ISO). */
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** An event with its place in the chain, and the name of who did it where they are registered. */
+export type ChainedEvent = DomainEvent & { position: number; hash: string; username: string | null }
+
+/**
+ * The audit trail: one chain of rows for the whole installation, see `audit/chain.ts`. Rows are appended in the
+ * transaction of the change they tell of, and never edited.
+ */
 export type EventStore = {
+  /** The row gets its place when the unit of work ends; a unit that fails takes none. */
   append(event: DomainEvent): Promise<void>
-  /** Events of one organization, oldest first. */
-  listOf(organization: number): Promise<DomainEvent[]>
+  /** Events of one organization. */
+  listOf(
+    organization: number,
+    filter: EventFilter,
+    page: PageRequest<(typeof EVENT_ORDER)[number]>,
+  ): Promise<Page<ChainedEvent>>
+  /** The rows after `position`, as they are stored, in their order: `limit` of them, or fewer at the end. */
+  readChain(position: number, limit: number): Promise<ChainRow[]>
+  /** Position of the first row of this time (ISO) or later; undefined if there is none. */
+  firstSince(datetime: string): Promise<number | undefined>
+  /** Where the chain ends, as noted beside the rows; undefined if that note is lost. */
+  head(): Promise<ChainHead | undefined>
 }
 
 /**
@@ -85,6 +140,7 @@ export async function record(
     record: String(happening.record),
     user_id: actor === OPERATOR ? null : actor.user,
     token: actor === OPERATOR ? null : (actor.token ?? null),
+    request_id: actor === OPERATOR ? null : (actor.request ?? null),
     datetime: ports.now().toISOString(),
     changes: happening.changes ?? {},
     details: happening.details ?? {},
@@ -104,16 +160,34 @@ export function changesBetween(before: object, after: object): Changes {
   const old = new Map<string, unknown>(Object.entries(before))
   const changed = new Map<string, [unknown, unknown]>()
   for (const [field, value] of Object.entries(after)) {
-    if (JSON.stringify(old.get(field)) !== JSON.stringify(value)) changed.set(field, [old.get(field), value])
+    if (JSON.stringify(old.get(field) ?? null) !== JSON.stringify(value ?? null)) {
+      changed.set(field, [old.get(field), value])
+    }
     old.delete(field)
   }
-  for (const [field, value] of old) changed.set(field, [value, undefined])
+  for (const [field, value] of old) if ((value ?? null) !== null) changed.set(field, [value, undefined])
   return Object.fromEntries(changed)
+}
+
+/** The changes that make a record: all of its fields, from nothing. Its id and organization are the event's own. */
+export function creationOf(record: object): Changes {
+  return changesBetween({}, fieldsOf(record))
+}
+
+/** The changes that a removal makes: all of the record's fields, to nothing. */
+export function removalOf(record: object): Changes {
+  return changesBetween(fieldsOf(record), {})
+}
+
+function fieldsOf(record: { id?: unknown; organization?: unknown }): object {
+  const { id: _, organization: __, ...fields } = record
+  return fields
 }
 
 /** Committed events, for who wants to be woken by them. Nothing that must not be lost may live in a listener. */
 export type EventBus = Emitter<{ event: DomainEvent }>
 
+/** A bus that nobody listens to yet. */
 export function createEventBus(): EventBus {
   return mitt<{ event: DomainEvent }>()
 }

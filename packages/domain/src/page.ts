@@ -3,6 +3,7 @@ import { Count } from './values.ts'
 
 /** Default and greatest number of records in one answer (decisions.md §2). */
 export const DEFAULT_LIMIT = 50
+/** Records that one page of a list can have (decisions.md §2). */
 export const MAX_LIMIT = 1000
 
 /** One page of a list. `total` counts everything that matches the filter, not the entries of `data`. */

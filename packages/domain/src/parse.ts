@@ -55,6 +55,11 @@ export function object<const Entries extends v.ObjectEntries>(entries: Entries):
   }) as v.ObjectSchema<Entries, undefined>
 }
 
+/** The same schema, with what a field of this shape means: for whoever reads the code, and the API document. */
+export function described<const Schema extends v.GenericSchema>(schema: Schema, meaning: string) {
+  return v.pipe(schema, v.description(meaning))
+}
+
 /** The entries of an edit: each may be left out, and what is left out stays as it is. No defaults. */
 export function optionalEntries<const Entries extends v.ObjectEntries>(
   entries: Entries,

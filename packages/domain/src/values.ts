@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { createAddress, readAddress } from './traffic/line-addresses.ts'
 
 /** Greatest integer that every store and every JSON reader keeps exactly: 2^53 − 1. */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
@@ -25,6 +26,12 @@ function characters(value: string): number {
   return count
 }
 
+// What a schema of ours cannot say in valibot's own actions stands beside them as JSON Schema, for the API document.
+// Its patterns keep to what every language's regular expressions understand.
+const EMPTY = { type: 'string', const: '' }
+/** Pattern of texts without control characters other than newline and tab, as any language's regular expressions read it. */
+export const NO_CONTROL = '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$'
+
 const storable = v.check(
   isStorableText,
   'Text must be well-formed Unicode without control characters other than newline and tab',
@@ -38,7 +45,7 @@ function atMost(limit: number) {
 }
 
 function text(limit: number) {
-  return v.pipe(v.string(), storable, atMost(limit), v.metadata({ maxLength: limit }))
+  return v.pipe(v.string(), storable, atMost(limit), v.metadata({ maxLength: limit, pattern: NO_CONTROL }))
 }
 
 /** Free text (descriptions, evidence details): at most 10,000 characters, kept as sent. */
@@ -48,10 +55,16 @@ export const FreeText = text(10_000)
 export const ShortText = text(255)
 
 /** A title, role or phone: at most 255 characters, trimmed, may be empty. */
-export const Label = v.pipe(v.string(), v.trim(), storable, atMost(255), v.metadata({ maxLength: 255 }))
+export const Label = v.pipe(
+  v.string(),
+  v.trim(),
+  storable,
+  atMost(255),
+  v.metadata({ maxLength: 255, pattern: NO_CONTROL }),
+)
 
 /** A name that must be there: 1 to 255 characters after trimming. */
-export const Name = v.pipe(Label, v.nonEmpty('Must not be empty'))
+export const Name = v.pipe(Label, v.nonEmpty('Must not be empty'), v.metadata({ allOf: [{ pattern: '\\S' }] }))
 
 /** Identifier of a record: an integer from 1 to 2^53 − 1. */
 export const Id = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
@@ -68,7 +81,7 @@ export const Uuid = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 // One bare address: a dot-atom of at most 64 characters, `@`, a host name (the address form of the HTML standard,
 // without empty atoms). ASCII alone, so that "without case" means the same everywhere.
 const EMAIL =
-  /^(?=.{1,64}@)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+  /^(?=.{1,64}@)[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
 /** One bare e-mail address of at most 254 characters, kept as sent and compared without case. */
 export const EmailAddress = v.pipe(
@@ -88,11 +101,18 @@ export const HttpUrl = v.pipe(
     (value) => value === '' || (HTTP_URL.test(value) && v.is(Url, value)),
     'Must be an http or https URL, or empty',
   ),
+  v.metadata({
+    anyOf: [EMPTY, { type: 'string', format: 'iri', pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#\\\\][^\\s\\\\]*$' }],
+  }),
 )
 const Url = v.pipe(v.string(), v.url())
 
 const HOST_NAME =
   /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)*[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
+
+// Beyond ASCII the shape takes more than letters and digits, which other languages' expressions cannot tell.
+const LABEL = '[^\\u0000-/:-@\\[-`{-\\u007f](?:[^\\u0000-,./:-@\\[-`{-\\u007f]{0,61}[^\\u0000-/:-@\\[-`{-\\u007f])?'
+const HOST_NAME_SHAPE = `^(?!(?:.*\\.)?[0-9]+$)${LABEL}(?:\\.${LABEL})*$`
 
 /** A host name, internationalised ones included, kept as given. An address is not a name. */
 export const HostName = v.pipe(
@@ -101,21 +121,37 @@ export const HostName = v.pipe(
     (value) => HOST_NAME.test(value) && !/(?:^|\.)[0-9]+$/.test(value),
     'Must be a host name such as www.example.com',
   ),
+  v.metadata({ format: 'idn-hostname', maxLength: 253, pattern: HOST_NAME_SHAPE }),
 )
+
+const IP_FORMATS = {
+  anyOf: [
+    { type: 'string', format: 'ipv4' },
+    { type: 'string', format: 'ipv6' },
+  ],
+}
+
+/** Whether it is an address and nothing else: a zone (`fe80::1%eth0`) means something on one machine alone. */
+function isBareAddress(value: string): boolean {
+  if (!/^[\da-f:.]+$/i.test(value)) return false
+  const hasPort = value.includes(':') && value.indexOf(':') === value.lastIndexOf(':')
+  const bytes = Uint8Array.from(value, (character) => character.charCodeAt(0))
+  return !hasPort && readAddress(bytes, 0, bytes.length, createAddress())
+}
 
 /** An IPv4 or IPv6 address. */
 export const IpAddress = v.pipe(
   v.string(),
   v.maxLength(45),
-  // An address with a zone (`fe80::1%eth0`) means something on one machine alone.
-  v.regex(/^[^%]*$/, 'Must be an IPv4 or IPv6 address without a zone'),
-  v.ip('Must be an IPv4 or IPv6 address'),
+  v.check(isBareAddress, 'Must be an IPv4 or IPv6 address'),
+  v.metadata(IP_FORMATS),
 )
 
 /** An IPv4 or IPv6 address, or `""` for none yet. */
 export const OptionalIpAddress = v.pipe(
   v.string(),
   v.check((value) => value === '' || v.is(IpAddress, value), 'Must be an IPv4 or IPv6 address, or empty'),
+  v.metadata({ maxLength: 45, anyOf: [EMPTY, ...IP_FORMATS.anyOf] }),
 )
 
 /** An array of at most 1,000 items. */
@@ -127,9 +163,12 @@ export function list<const Item extends v.GenericSchema>(item: Item) {
 export type JsonObject = { [key: string]: unknown }
 
 /** See the type `JsonObject`. Its texts keep the rules of every text, its depth is bounded. */
-export const JsonObject = v.custom<JsonObject>(
-  (value) => isPlainObject(value) && isStorableJson(value, MAX_DEPTH),
-  'Must be a JSON object of well-formed texts and finite numbers',
+export const JsonObject = v.pipe(
+  v.custom<JsonObject>(
+    (value) => isPlainObject(value) && isStorableJson(value, MAX_DEPTH),
+    'Must be a JSON object of well-formed texts and finite numbers',
+  ),
+  v.metadata({ type: 'object', additionalProperties: true }),
 )
 
 function isPlainObject(value: unknown): value is JsonObject {
@@ -169,14 +208,15 @@ export function parseTime(value: string): number | undefined {
 
 /** Times that have the 24-character form of `toISOString`: years 0000 to 9999. */
 export const MIN_TIME = Date.parse('0000-01-01T00:00:00.000Z')
+/** The last time that can be told, in milliseconds since 1970: the end of the year 9999. */
 export const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** An ISO 8601 timestamp, returned in UTC with milliseconds and `Z`, so that texts sort as times do. */
 export const Timestamp = v.pipe(
   v.string(),
   v.check((value) => parseTime(value) !== undefined, 'Must be an ISO 8601 date or timestamp'),
-  v.transform((value) => new Date(parseTime(value) ?? 0).toISOString()),
   v.metadata({ format: 'date-time' }),
+  v.transform((value) => new Date(parseTime(value) ?? 0).toISOString()),
 )
 
 const DAY = 24 * 60 * 60 * 1000
@@ -186,6 +226,13 @@ function periodBound(side: 'from' | 'to') {
   return v.pipe(
     v.string(),
     v.check((value) => parseTime(value) !== undefined, 'Must be an ISO 8601 date or timestamp'),
+    v.metadata({
+      anyOf: [
+        { type: 'string', format: 'date-time' },
+        { type: 'string', format: 'date' },
+      ],
+      description: `${side === 'from' ? 'Start' : 'End'} of the period, inclusive: a timestamp, or a date for ${side === 'from' ? 'its first' : 'its last'} moment.`,
+    }),
     v.transform((value) => {
       const time = parseTime(value) ?? 0
       return new Date(side === 'to' && value.length === 10 ? time + DAY - 1 : time).toISOString()
@@ -261,10 +308,13 @@ function cronValue(text: string, { from, to, names }: CronBounds) {
   return value >= from && value <= to ? value : undefined
 }
 
+const CRON_SHAPE = '^\\s*(?:[0-9*,/a-zA-Z-]+[ \\t]+){4}[0-9*,/a-zA-Z-]+\\s*$'
+
 /** A five-field cron expression, or `""` for no schedule. */
 export const CronExpression = v.pipe(
   ShortText,
   v.check((value) => value === '' || parseCron(value) !== undefined, 'Must be a five-field cron expression, or empty'),
+  v.metadata({ anyOf: [EMPTY, { type: 'string', format: 'cron', pattern: CRON_SHAPE }] }),
 )
 
 /**

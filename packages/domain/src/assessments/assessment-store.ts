@@ -4,6 +4,7 @@ import type { Assessment, NewAssessment } from './assessment.ts'
 /** Fields that assessments can be ordered by. */
 export const ASSESSMENT_ORDER = ['id', 'created_at', 'score'] as const
 
+/** Which assessments a list holds; what is undefined does not narrow it. */
 export type AssessmentFilter = {
   /** ISO 8601, UTC, inclusive. */
   created_from?: string | undefined

@@ -26,4 +26,5 @@ export const ImportedAssessment = object({
   /** Plain name of the person who was interviewed, if any. */
   interviewed_user: v.optional(Label, ''),
 })
+/** An assessment to be stored, its organization by id; `interviewed_user` is a plain name, `""` for none. */
 export type NewAssessment = Omit<Assessment, 'id'> & { organization: number; interviewed_user: string }

@@ -1,5 +1,5 @@
 import { OPERATOR } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { importRecords, type OnProgress } from '../import-records.ts'
 import type { Needs } from '../ports.ts'
 import { ImportedAssessment } from './assessment.ts'
@@ -22,11 +22,13 @@ export async function importAssessments(
       ImportedAssessment,
       input,
       async ({ created_at = ports.now().toISOString(), ...assessment }) => {
-        const id = await stores.assessments.insert({ ...assessment, created_at })
+        const stored = { ...assessment, created_at }
+        const id = await stores.assessments.insert(stored)
         await record(ports, stores, OPERATOR, {
           type: 'assessment.imported',
           organization: assessment.organization,
           record: id,
+          changes: creationOf(stored),
           details: { name: assessment.name.en, score: assessment.score },
         })
       },

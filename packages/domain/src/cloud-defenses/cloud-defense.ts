@@ -6,6 +6,7 @@ import { Count, EmailAddress, HostName, Id, list, OptionalIpAddress, Timestamp }
 
 /** Services that a cloud defense can run (decisions.md §4, Cloud defense). */
 export const CLOUD_SERVICES = ['WAF Protection', ...SERVICES] as const
+/** One of `CLOUD_SERVICES`. */
 export const CloudService = v.picklist(CLOUD_SERVICES)
 
 const Flag = v.picklist([0, 1])
@@ -50,4 +51,5 @@ export const ImportedCloudDefense = object({
     }),
   ),
 })
+/** A cloud defense to be stored, its organization by id. */
 export type NewCloudDefense = Omit<CloudDefense, 'id' | 'organization'> & { organization: number }

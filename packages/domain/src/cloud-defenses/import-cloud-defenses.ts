@@ -1,5 +1,5 @@
 import { OPERATOR } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { importRecords, type OnProgress } from '../import-records.ts'
 import type { Needs } from '../ports.ts'
 import { ImportedCloudDefense } from './cloud-defense.ts'
@@ -25,12 +25,14 @@ export async function importCloudDefenses(
         const { datetime = ports.now().toISOString(), ...flags } = check?.stat ?? { fqdn: 0, proxy: 0, endpoint: 0 }
         const stat = { ...flags, datetime }
         const { status = 0, web_stat = [] } = check ?? {}
-        const id = await stores.cloudDefenses.insert({ ...defense, check: { stat, status, web_stat } })
+        const stored = { ...defense, check: { stat, status, web_stat } }
+        const id = await stores.cloudDefenses.insert(stored)
         const { organization, fqdn } = defense
         await record(ports, stores, OPERATOR, {
           type: 'cloud_defense.imported',
           organization,
           record: id,
+          changes: creationOf(stored),
           details: { fqdn },
         })
       },

@@ -11,6 +11,7 @@ import {
 import { type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack } from './paging.ts'
 
+/** The suite that every adapter of `AssessmentStore` must pass. `open` gives empty stores, new at every call. */
 export function assessmentStoreContract(adapter: string, open: Open): void {
   describe(`AssessmentStore contract: ${adapter}`, () => {
     const opened = openOnce(open)

@@ -37,6 +37,7 @@ export function aSha256(): string {
   return createHash('sha256').update(randomUUID()).digest('hex')
 }
 
+/** An organization to be stored; a test names the fields it is about. */
 export function anOrganization(part: Partial<NewOrganization> = {}): NewOrganization {
   return {
     name: 'Acme',
@@ -54,16 +55,21 @@ export function anOrganization(part: Partial<NewOrganization> = {}): NewOrganiza
   }
 }
 
+/** A person to be stored; a test names the fields it is about. */
 export function aUser(part: Partial<User> = {}): User {
   const id = randomUUID()
   const email = `${id}@example.com`
   return { id, username: email, email, first_name: 'Ada', last_name: 'Rossi', locale: 'en', ...part }
 }
 
+/** A token to be stored; a test names the fields it is about. */
 export function aToken(part: Partial<NewToken> & Pick<NewToken, 'user_id'>): NewToken {
-  return { name: 'laptop', prefix: 'sms_AbCdEf', created_at: NOW, expires_at: null, hash: aSha256(), ...part }
+  const narrowing = { access: 'full', organizations: null } as const
+  const { hash = aSha256() } = part
+  return { name: 'laptop', prefix: 'sms_AbCdEf', ...narrowing, created_at: NOW, expires_at: null, hash, ...part }
 }
 
+/** An invitation to be stored; a test names the fields it is about. */
 export function anInvitation(part: Partial<NewInvitation> & Pick<NewInvitation, 'membership' | 'invited_by'>) {
   return {
     code: `smi_${randomUUID()}`,
@@ -75,6 +81,7 @@ export function anInvitation(part: Partial<NewInvitation> & Pick<NewInvitation, 
   } satisfies NewInvitation
 }
 
+/** A threat blocker to be stored; a test names the fields it is about. */
 export function aBlocker(part: Partial<NewThreatBlocker> & Pick<NewThreatBlocker, 'organization'>) {
   return {
     device_id: 'dev-1',
@@ -87,6 +94,7 @@ export function aBlocker(part: Partial<NewThreatBlocker> & Pick<NewThreatBlocker
   } satisfies NewThreatBlocker & { atb_key: string; created_at: string }
 }
 
+/** An upload of traffic to be stored; a test names the fields it is about. */
 export function anUpload(part: Partial<NewTrafficUpload> & Pick<NewTrafficUpload, 'threat_blocker'>): NewTrafficUpload {
   return {
     file_name: 'access.json',
@@ -102,15 +110,18 @@ export function anUpload(part: Partial<NewTrafficUpload> & Pick<NewTrafficUpload
     format: 'rows',
     raw: null,
     rejects: [{ line: 3, field: 'time', reason: 'missing' }],
+    judgement: { version: 0, malicious_lines: new Uint8Array([0b11]) },
     ...part,
   }
 }
 
+/** A threat to be stored; a test names the fields it is about. */
 export function aThreat(part: Partial<NewThreat> = {}): NewThreat {
   return {
     kind: 'address',
     value: '203.0.113.9',
     requests: 3,
+    found_later: 0,
     first_seen: '2026-03-01T10:00:00.000Z',
     last_seen: '2026-03-01T11:00:00.000Z',
     feed: 'blocklist',
@@ -141,6 +152,7 @@ export function aThreatFeed(part: Partial<ThreatFeed> & Pick<ThreatFeed, 'name'>
   }
 }
 
+/** A cloud defense to be stored; a test names the fields it is about. */
 export function aCloudDefense(part: Partial<NewCloudDefense> & Pick<NewCloudDefense, 'organization'>): NewCloudDefense {
   return {
     email: 'web@acme.example',
@@ -152,10 +164,12 @@ export function aCloudDefense(part: Partial<NewCloudDefense> & Pick<NewCloudDefe
   }
 }
 
+/** A VPN profile to be stored; a test names the fields it is about. */
 export function aVpnProfile(part: { organization: number; user_id: string; email?: string; created_at?: string }) {
   return { email: 'road@acme.example', created_at: NOW, ...part }
 }
 
+/** Evidence to be stored; a test names the fields it is about. */
 export function anEvidence(part: Partial<Evidence> = {}): Evidence {
   return {
     files: [],
@@ -168,6 +182,7 @@ export function anEvidence(part: Partial<Evidence> = {}): Evidence {
   }
 }
 
+/** A control to be stored; a test names the fields it is about. */
 export function aControl(part: Partial<Control> = {}): Control {
   return {
     id: 'A.5.1',
@@ -183,12 +198,14 @@ export function aControl(part: Partial<Control> = {}): Control {
   }
 }
 
+/** A framework to be stored; a test names the fields it is about. */
 export function aFramework(
   part: Partial<Omit<SecurityFramework, 'id'>> & { organization: number; created_at?: string },
 ): Omit<SecurityFramework, 'id'> & { organization: number; created_at: string } {
   return { title: 'ISO 27001', security_frameworks: [aControl()], created_at: NOW, ...part }
 }
 
+/** An assessment to be stored; a test names the fields it is about. */
 export function anAssessment(part: Partial<NewAssessment> & Pick<NewAssessment, 'organization'>): NewAssessment {
   return {
     created_at: NOW,
@@ -200,6 +217,7 @@ export function anAssessment(part: Partial<NewAssessment> & Pick<NewAssessment, 
   }
 }
 
+/** A notification to be stored; a test names the fields it is about. */
 export function aNotification(part: Partial<NewNotification> & Pick<NewNotification, 'organization'>): NewNotification {
   return {
     title: 'Threat blocker created',
@@ -213,6 +231,7 @@ export function aNotification(part: Partial<NewNotification> & Pick<NewNotificat
   }
 }
 
+/** An event to be stored; a test names the fields it is about. */
 export function anEvent(part: Partial<DomainEvent> = {}): DomainEvent {
   return {
     type: 'organization.edited',
@@ -220,6 +239,7 @@ export function anEvent(part: Partial<DomainEvent> = {}): DomainEvent {
     record: '1',
     user_id: null,
     token: null,
+    request_id: null,
     datetime: NOW,
     changes: {},
     details: {},
@@ -253,6 +273,12 @@ export async function storeMember(
   const membership = await ports.transact((stores) => stores.members.insert({ organization, user: user.id, role }))
   if (membership === undefined) throw new Error('A new person has no membership yet')
   return { ...user, membership }
+}
+
+/** What happened in an organization, oldest first. */
+export async function eventsOf({ events }: Needs<'events'>, organization: number): Promise<DomainEvent[]> {
+  const { data } = await events.listOf(organization, {}, { limit: 1000, offset: 0, order: 'id' })
+  return data.map(({ position: _, hash: __, username: ___, ...event }) => event)
 }
 
 /** Soft-removes an organization. */

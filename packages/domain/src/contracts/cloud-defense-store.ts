@@ -4,6 +4,7 @@ import { aCloudDefense, NO_ID, ODD_TEXT, removeStoredOrganization, storeOrganiza
 import { NOW, type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, TEXTS_TO_SORT } from './paging.ts'
 
+/** The suite that every adapter of `CloudDefenseStore` must pass. `open` gives empty stores, new at every call. */
 export function cloudDefenseStoreContract(adapter: string, open: Open): void {
   describe(`CloudDefenseStore contract: ${adapter}`, () => {
     const opened = openOnce(open)

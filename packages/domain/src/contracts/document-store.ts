@@ -5,6 +5,7 @@ import { aControl, aFramework, NO_ID, ODD_TEXT, removeStoredOrganization, storeO
 import { NOW, type Open, openOnce } from './opened.ts'
 import { expectRolledBack } from './paging.ts'
 
+/** The suite that every adapter of `DocumentStore` must pass. `open` gives empty stores, new at every call. */
 export function documentStoreContract(adapter: string, open: Open): void {
   describe(`DocumentStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -70,6 +71,17 @@ export function documentStoreContract(adapter: string, open: Open): void {
       await removeStoredOrganization(opened.ports, two.organization)
       expect(await opened.ports.documents.findActive(one)).toBeUndefined()
       expect(await opened.ports.documents.findActive(two)).toBeUndefined()
+    })
+
+    test('the bytes of all documents of an organization add up, with those of removed frameworks', async () => {
+      const first = await aStoredDocument(opened.ports, { size: 5 })
+      const { organization, framework } = first
+      const second = await aDocument(opened.ports, { organization, framework, name: 'b.pdf', size: 2 ** 40 })
+      await opened.ports.transact(({ documents }) => documents.insert(second))
+      await aStoredDocument(opened.ports)
+      await opened.ports.transact((stores) => stores.securityFrameworks.remove(organization, framework, NOW))
+      expect(await opened.ports.documents.sizeOf(organization)).toBe(2 ** 40 + 5)
+      expect(await opened.ports.documents.sizeOf(NO_ID)).toBe(0)
     })
 
     test('what is returned can be edited without changing what is stored', async () => {

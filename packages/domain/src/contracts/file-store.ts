@@ -9,6 +9,7 @@ const MEGABYTE = 1024 * 1024
 const ALWAYS = '9999-12-31T23:59:59.999Z'
 const NEVER = '0000-01-01T00:00:00.000Z'
 
+/** The suite that every adapter of `FileStore` must pass. `open` gives empty stores, new at every call. */
 export function fileStoreContract(adapter: string, open: Open): void {
   describe(`FileStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -50,6 +51,30 @@ export function fileStoreContract(adapter: string, open: Open): void {
       }
       const staged = await opened.ports.files.stage(withEmptyPieces(), 300)
       expect((await read(staged.file, 0, 299)).equals(bytes)).toBe(true)
+    })
+
+    test('a check finds what no record names once it is old, and what is not as long as its record says', async () => {
+      await openFresh(open, async (ports) => {
+        const bytes = someBytes(MEGABYTE)
+        const [whole, short, long, orphan] = [
+          await stage(bytes, MEGABYTE, ports),
+          await stage(bytes, MEGABYTE, ports),
+          await stage(bytes, MEGABYTE, ports),
+          await stage(bytes, MEGABYTE, ports),
+        ]
+        const organization = await storeOrganization(ports)
+        await ports.transact(async ({ securityFrameworks, documents }) => {
+          const framework = await securityFrameworks.insert(aFramework({ organization }))
+          const place = { organization, framework, control: 'A.5.1', file_name: 'a', content_type: 'text/plain' }
+          await documents.insert({ ...place, ...whole, name: '1' })
+          await documents.insert({ ...place, ...short, name: '2', size: MEGABYTE + 1 })
+          await documents.insert({ ...place, ...long, name: '3', size: MEGABYTE - 1 })
+        })
+        const damaged = [short.file, long.file]
+        expect(await ports.files.check(ALWAYS)).toEqual({ damaged, orphans: [orphan.file] })
+        expect(await ports.files.check(NEVER)).toEqual({ damaged, orphans: [] })
+        expect(await ports.integrity()).toEqual([])
+      })
     })
 
     test('the sender may use its buffer again', async () => {

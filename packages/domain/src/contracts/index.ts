@@ -1,5 +1,7 @@
+import { answerStoreContract } from './answer-store.ts'
 import { assessmentStoreContract } from './assessment-store.ts'
 import { cloudDefenseStoreContract } from './cloud-defense-store.ts'
+import { counterStoreContract } from './counter-store.ts'
 import { documentStoreContract } from './document-store.ts'
 import { eventStoreContract } from './event-store.ts'
 import { fileStoreContract } from './file-store.ts'
@@ -8,6 +10,7 @@ import { memberStoreContract } from './member-store.ts'
 import { notificationStoreContract } from './notification-store.ts'
 import type { Open } from './opened.ts'
 import { organizationStoreContract } from './organization-store.ts'
+import { removedRecordStoreContract } from './removed-record-store.ts'
 import { securityFrameworkStoreContract } from './security-framework-store.ts'
 import { threatBlockerStoreContract } from './threat-blocker-store.ts'
 import { threatFeedStoreContract } from './threat-feed-store.ts'
@@ -17,17 +20,21 @@ import { transactContract } from './transact.ts'
 import { userStoreContract } from './user-store.ts'
 import { vpnProfileStoreContract } from './vpn-profile-store.ts'
 
+export * from './answer-store.ts'
 export * from './assessment-store.ts'
 export * from './builders.ts'
 export * from './cloud-defense-store.ts'
+export * from './counter-store.ts'
 export * from './document-store.ts'
 export * from './event-store.ts'
 export * from './file-store.ts'
+export * from './invitation-mailer.ts'
 export * from './invitation-store.ts'
 export * from './member-store.ts'
 export * from './notification-store.ts'
 export * from './opened.ts'
 export * from './organization-store.ts'
+export * from './removed-record-store.ts'
 export * from './security-framework-store.ts'
 export * from './threat-blocker-store.ts'
 export * from './threat-feed-store.ts'
@@ -56,4 +63,7 @@ export function allContracts(adapter: string, open: Open): void {
   assessmentStoreContract(adapter, open)
   notificationStoreContract(adapter, open)
   eventStoreContract(adapter, open)
+  answerStoreContract(adapter, open)
+  counterStoreContract(adapter, open)
+  removedRecordStoreContract(adapter, open)
 }

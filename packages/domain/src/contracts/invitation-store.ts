@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { addMember } from '../members/add-member.ts'
+import { NO_INVITATION_CAPS } from '../members/invitation.ts'
 import type { NewInvitation } from '../members/invitation-store.ts'
+import { renewInvitation } from '../members/renew-invitation.ts'
 import type { Ports } from '../ports.ts'
 import {
   anInvitation,
@@ -9,6 +12,7 @@ import {
   removeStoredOrganization,
   storeMember,
   storeOrganization,
+  storeUser,
 } from './builders.ts'
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
 import { expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
@@ -16,6 +20,7 @@ import { expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 const LATER = '2026-03-01T12:05:00.000Z'
 const LATER_STILL = '2026-03-01T12:10:00.000Z'
 
+/** The suite that every adapter of `InvitationStore` must pass. `open` gives empty stores, new at every call. */
 export function invitationStoreContract(adapter: string, open: Open): void {
   describe(`InvitationStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -76,11 +81,161 @@ export function invitationStoreContract(adapter: string, open: Open): void {
         expect(fulfilled(results)).toHaveLength(10)
       })
 
+      test('once replaced it cannot be used, and is not replaced again', async () => {
+        const { person, invitation } = await invite(opened.ports)
+        const { id = 0 } = (await opened.ports.invitations.findUsable(invitation.code_hash, NOW)) ?? {}
+        const replace = (membership: number) =>
+          opened.ports.transact(({ invitations }) => invitations.replace(membership, NOW))
+        expect(await replace(NO_ID)).toBe(false)
+        expect(await replace(person.membership)).toBe(true)
+        expect(await opened.ports.invitations.findUsable(invitation.code_hash, NOW)).toBeUndefined()
+        expect(await opened.ports.transact(({ invitations }) => invitations.use(id, NOW))).toBe(false)
+        expect(await replace(person.membership)).toBe(false)
+      })
+
+      test('one that was used is not replaced, one that expired is', async () => {
+        const { transact, invitations } = opened.ports
+        const { person: used, invitation } = await invite(opened.ports)
+        const { id = 0 } = (await invitations.findUsable(invitation.code_hash, NOW)) ?? {}
+        await transact((stores) => stores.invitations.use(id, NOW))
+        expect(await transact((stores) => stores.invitations.replace(used.membership, NOW))).toBe(false)
+        const { person: late } = await invite(opened.ports, { expires_at: '2026-02-01T00:00:00.000Z' })
+        expect(await transact((stores) => stores.invitations.replace(late.membership, NOW))).toBe(true)
+      })
+
+      test('ten replacements at once: exactly one wins; and of a use and a replacement exactly one', async () => {
+        const { person } = await invite(opened.ports)
+        const replace = (membership: number) =>
+          opened.ports.transact(({ invitations }) => invitations.replace(membership, NOW))
+        const results = await tenAtOnce(() => replace(person.membership))
+        expect(fulfilled(results).filter(Boolean)).toHaveLength(1)
+        expect(fulfilled(results)).toHaveLength(10)
+        for (let round = 0; round < 5; round += 1) {
+          const { person, invitation } = await invite(opened.ports)
+          const { id = 0 } = (await opened.ports.invitations.findUsable(invitation.code_hash, NOW)) ?? {}
+          const both = await Promise.all([
+            opened.ports.transact(({ invitations }) => invitations.use(id, NOW)),
+            replace(person.membership),
+          ])
+          expect(both.filter(Boolean)).toHaveLength(1)
+        }
+      })
+
+      test('sending one again ten times at once leaves one code that works', async () => {
+        await openFresh(open, async (ports) => {
+          const { organization, owner, person } = await invite(ports)
+          const path = { organization, user: person.id }
+          const results = await tenAtOnce(() => renewInvitation(ports, { user: owner.id }, path))
+          expect(fulfilled(results)).toEqual(Array(10).fill(path))
+          expect(await lease(ports)).toHaveLength(1)
+        })
+      })
+
       test('nothing is kept of a unit of work that fails', async () => {
-        const { invitation } = await invite(opened.ports)
+        const { person, invitation } = await invite(opened.ports)
         const usable = () => opened.ports.invitations.findUsable(invitation.code_hash, NOW)
         const { id = 0 } = (await usable()) ?? {}
         await expectRolledBack(opened.ports, ({ invitations }) => invitations.use(id, NOW), usable)
+        await expectRolledBack(opened.ports, ({ invitations }) => invitations.replace(person.membership, NOW), usable)
+      })
+    })
+
+    describe('counting', () => {
+      const EARLY = '2026-03-01T11:00:00.000Z'
+      const MIDDLE = '2026-03-01T11:30:00.000Z'
+
+      test('says when the nth newest was made, by who invites, for which organization, and who is invited', async () => {
+        const { organization, owner, person } = await invite(opened.ports, { created_at: MIDDLE })
+        const nth = opened.ports.invitations.nthNewest
+        const since = '2026-03-01T10:00:00.000Z'
+        const again = anInvitation({ membership: person.membership, invited_by: owner.id, created_at: EARLY })
+        await opened.ports.transact(({ invitations }) => invitations.insert(again))
+        // Somebody else's, which counts for none of them.
+        await invite(opened.ports)
+        for (const by of [{ actor: owner.id }, { organization }, { recipient: person.id }]) {
+          expect(await nth(by, 1, since)).toBe(MIDDLE)
+          expect(await nth(by, 2, since)).toBe(EARLY)
+          expect(await nth(by, 3, since)).toBeUndefined()
+          expect(await nth(by, 2, EARLY)).toBeUndefined()
+        }
+        expect(await nth({ actor: owner.id, recipient: owner.id }, 1, since)).toBeUndefined()
+        expect(await nth({ actor: person.id }, 1, since)).toBeUndefined()
+      })
+
+      test('leaves none out: used, replaced, expired, of removed members and organizations', async () => {
+        const { organization, owner, person, invitation } = await invite(opened.ports, { expires_at: EARLY })
+        await opened.ports.transact(async ({ invitations, members, organizations }) => {
+          await invitations.replace(person.membership, NOW)
+          await members.remove(organization, person.id, NOW)
+          await organizations.remove(organization, NOW)
+        })
+        for (const by of [{ actor: owner.id }, { organization }, { recipient: person.id }]) {
+          expect(await opened.ports.invitations.nthNewest(by, 1, EARLY)).toBe(invitation.created_at)
+        }
+      })
+
+      /** Ten owners, of one organization or of one each. */
+      async function tenOwners(ports: Ports, { together }: { together: boolean }) {
+        const first = await storeOrganization(ports)
+        const places: { organization: number; owner: string }[] = []
+        for (let count = 0; count < 10; count += 1) {
+          const organization = together ? first : await storeOrganization(ports)
+          places.push({ organization, owner: (await storeMember(ports, organization)).id })
+        }
+        return places
+      }
+      /** One owner of ten organizations. */
+      async function oneOwner(ports: Ports) {
+        const { id: owner } = await storeUser(ports)
+        const places: { organization: number; owner: string }[] = []
+        for (let count = 0; count < 10; count += 1) {
+          const organization = await storeOrganization(ports)
+          await ports.transact(({ members }) => members.insert({ organization, user: owner, role: 'owner' }))
+          places.push({ organization, owner })
+        }
+        return places
+      }
+
+      const edges = [
+        { cap: 'actor', arrange: oneOwner, registered: 3 },
+        { cap: 'organization', arrange: (ports: Ports) => tenOwners(ports, { together: true }), registered: 3 },
+        { cap: 'recipient', arrange: (ports: Ports) => tenOwners(ports, { together: false }), registered: 1 },
+      ] as const
+
+      test.each(edges)(
+        'of ten invitations at once at the cap of one $cap none is too many, and nothing is kept of those',
+        async (edge) => {
+          await openFresh(open, async (ports) => {
+            const places = await edge.arrange(ports)
+            const before = (await ports.users.list()).length
+            const results = await tenAtOnce((index) => {
+              const { organization, owner } = places[index] ?? { organization: 0, owner: '' }
+              const one = index % 2 ? 'one@example.com' : 'ONE@example.com'
+              const email = edge.cap === 'recipient' ? one : `p${index}@example.com`
+              const caps = { [edge.cap]: { limit: 3, period: 60 * 60 * 1000 } }
+              return addMember(ports, { user: owner }, { organization, user: '0' }, { email }, caps)
+            })
+            expect(fulfilled(results)).toHaveLength(3)
+            for (const result of results) {
+              if (result.status === 'fulfilled') continue
+              expect(result.reason).toMatchObject({ code: 'too_many_requests', retryAfter: 3600 })
+            }
+            expect(await lease(ports)).toHaveLength(3)
+            expect((await ports.users.list()).length - before).toBe(edge.registered)
+          })
+        },
+      )
+
+      test('ten at once where no cap is kept: all of them', async () => {
+        await openFresh(open, async (ports) => {
+          const places = await oneOwner(ports)
+          const results = await tenAtOnce((index) => {
+            const { organization, owner } = places[index] ?? { organization: 0, owner: '' }
+            const path = { organization, user: '0' }
+            return addMember(ports, { user: owner }, path, { email: `p${index}@example.com` }, NO_INVITATION_CAPS)
+          })
+          expect(fulfilled(results)).toHaveLength(10)
+        })
       })
     })
 
@@ -190,6 +345,19 @@ export function invitationStoreContract(adapter: string, open: Open): void {
         })
       })
 
+      test('a mail whose invitation was replaced is owed no more, also when it is under way', async () => {
+        await openFresh(open, async (ports) => {
+          const { person } = await invite(ports)
+          const [mail] = await lease(ports)
+          await ports.transact(({ invitations }) => invitations.replace(person.membership, NOW))
+          expect(await ports.invitations.nextDue()).toBeUndefined()
+          await ports.transact(({ invitations }) => invitations.postpone(mail?.id ?? 0, NOW, 'no'))
+          expect(await lease(ports, LATER, LATER_STILL)).toEqual([])
+          const lost = await ports.transact(({ invitations }) => invitations.giveUp(mail?.id ?? 0, NOW, 'no'))
+          expect(lost).toBeUndefined()
+        })
+      })
+
       test('nothing is owed to who is no member any more, nor in the name of a removed organization', async () => {
         await openFresh(open, async (ports) => {
           const { organization, person } = await invite(ports)
@@ -213,6 +381,25 @@ export function invitationStoreContract(adapter: string, open: Open): void {
           const rest = await lease(ports)
           expect(new Set([...mails, ...rest].map(({ code }) => code)).size).toBe(10)
           expect(mails.length + rest.length).toBe(10)
+        })
+      })
+
+      test('what is owed is counted, leased or not, until it is sent, given up, or nobody is a member any more', async () => {
+        await openFresh(open, async (ports) => {
+          const count = () => ports.invitations.countOwed()
+          expect(await count()).toBe(0)
+          await invite(ports)
+          await invite(ports)
+          const { organization, person } = await invite(ports)
+          expect(await count()).toBe(3)
+          const [first, second] = await lease(ports)
+          expect(await count()).toBe(3)
+          await ports.transact(({ invitations }) => invitations.markSent(first?.id ?? 0, NOW))
+          expect(await count()).toBe(2)
+          await ports.transact(({ invitations }) => invitations.giveUp(second?.id ?? 0, NOW, 'no'))
+          expect(await count()).toBe(1)
+          await ports.transact(({ members }) => members.remove(organization, person.id, NOW))
+          expect(await count()).toBe(0)
         })
       })
 

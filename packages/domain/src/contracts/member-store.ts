@@ -8,6 +8,7 @@ import { NO_ID, ODD_TEXT, removeStoredOrganization, storeMember, storeOrganizati
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `MemberStore` must pass. `open` gives empty stores, new at every call. */
 export function memberStoreContract(adapter: string, open: Open): void {
   describe(`MemberStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -29,6 +30,7 @@ export function memberStoreContract(adapter: string, open: Open): void {
       expect(await insert(organization, id, 'security_officer')).toBeGreaterThanOrEqual(1)
       const { members } = opened.ports
       expect(await members.roleOf(organization, id)).toBe('security_officer')
+      expect(await members.find(organization, id)).toEqual(expect.any(Number))
       expect(await members.listActive(organization, {}, all('username'))).toEqual({
         total: 1,
         data: [{ id, username, email, first_name, last_name, role: 'security_officer' }],
@@ -46,6 +48,7 @@ export function memberStoreContract(adapter: string, open: Open): void {
       const stranger = await storeUser(opened.ports)
       const { members } = opened.ports
       expect(await members.roleOf(organization, stranger.id)).toBeUndefined()
+      expect(await members.find(organization, stranger.id)).toBeUndefined()
       expect(await members.roleOf(NO_ID, stranger.id)).toBeUndefined()
       expect(await members.roleOf(organization, randomUUID())).toBeUndefined()
       expect(await members.organizationsOf(stranger.id, ['viewer', 'owner'])).toEqual([])

@@ -4,6 +4,7 @@ import { aNotification, NO_ID, ODD_TEXT, removeStoredOrganization, storeMember, 
 import { NOW, type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `NotificationStore` must pass. `open` gives empty stores, new at every call. */
 export function notificationStoreContract(adapter: string, open: Open): void {
   describe(`NotificationStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -16,6 +17,9 @@ export function notificationStoreContract(adapter: string, open: Open): void {
     }
     async function markRead(user: string, id: number) {
       return opened.ports.transact(({ notifications }) => notifications.markRead(user, id))
+    }
+    async function markAllRead(user: string) {
+      return opened.ports.transact(({ notifications }) => notifications.markAllRead(user))
     }
 
     test('every field comes back as it was stored, unread', async () => {
@@ -81,7 +85,7 @@ export function notificationStoreContract(adapter: string, open: Open): void {
       await opened.ports.transact(({ members }) => members.remove(organization, user, NOW))
       expect(await listOf(user)).toEqual({ total: 0, data: [] })
       expect(await markRead(user, notification?.id ?? 0)).toBeUndefined()
-      expect(await opened.ports.transact(({ notifications }) => notifications.markAllRead(user))).toBe(0)
+      expect(await markAllRead(user)).toEqual([])
       await opened.ports.transact(({ members }) => members.insert({ organization, user, role: 'viewer' }))
       expect(await listOf(user)).toEqual({ total: 1, data: [notification] })
     })
@@ -96,7 +100,28 @@ export function notificationStoreContract(adapter: string, open: Open): void {
       await removeStoredOrganization(opened.ports, gone)
       expect((await listOf(user)).data.map(({ organization }) => organization.id)).toEqual([stays])
       expect(await markRead(user, hidden?.id ?? 0)).toBeUndefined()
-      expect(await opened.ports.transact(({ notifications }) => notifications.markAllRead(user))).toBe(1)
+      expect(await markAllRead(user)).toEqual([{ organization: stays, marked: 1 }])
+    })
+
+    test('where organizations are given, those of others are hidden', async () => {
+      const [here, there] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
+      const { id: user } = await storeMember(opened.ports, here)
+      await opened.ports.transact(({ members }) => members.insert({ organization: there, user, role: 'viewer' }))
+      for (const organization of [here, there]) await insert([user], { organization })
+      const [first, second] = (await listOf(user)).data
+      expect(await listOf(user, { organizations: [here] })).toEqual({ total: 1, data: [first] })
+      expect(await listOf(user, { organizations: [here], organization: there })).toEqual({ total: 0, data: [] })
+      expect(await listOf(user, { organizations: [] })).toEqual({ total: 0, data: [] })
+      expect((await listOf(user, { organizations: null })).total).toBe(2)
+      const { transact } = opened.ports
+      const mark = (id: number) => transact(({ notifications }) => notifications.markRead(user, id, [here]))
+      expect(await mark(second?.id ?? 0)).toBeUndefined()
+      expect(await mark(first?.id ?? 0)).toEqual({ notification: { ...first, read: true }, wasUnread: true })
+      const markAll = (organizations: number[] | null) =>
+        transact(({ notifications }) => notifications.markAllRead(user, organizations))
+      expect(await markAll([here])).toEqual([])
+      expect((await listOf(user, { read: false })).data).toEqual([second])
+      expect(await markAll(null)).toEqual([{ organization: there, marked: 1 }])
     })
 
     test('a person marks their own as read, and may do so again', async () => {
@@ -108,20 +133,25 @@ export function notificationStoreContract(adapter: string, open: Open): void {
       expect(await markRead(b.id, id)).toBeUndefined()
       expect(await markRead(a.id, NO_ID)).toBeUndefined()
       expect((await listOf(a.id)).data).toEqual([unread])
-      expect(await markRead(a.id, id)).toEqual({ ...unread, read: true })
-      expect(await markRead(a.id, id)).toEqual({ ...unread, read: true })
+      const notification = { ...unread, read: true }
+      expect(await markRead(a.id, id)).toEqual({ notification, wasUnread: true })
+      expect(await markRead(a.id, id)).toEqual({ notification, wasUnread: false })
       expect((await listOf(a.id)).data).toEqual([{ ...unread, read: true }])
     })
 
     test('all of a person are marked as read at once, and only theirs', async () => {
-      const organization = await storeOrganization(opened.ports)
+      const [organization, other] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
       const [a, b] = [await storeMember(opened.ports, organization), await storeMember(opened.ports, organization)]
+      await opened.ports.transact(({ members }) => members.insert({ organization: other, user: a.id, role: 'viewer' }))
       for (let count = 0; count < 3; count += 1) await insert([a.id, b.id], { organization })
+      await insert([a.id], { organization: other })
       await markRead(a.id, (await listOf(a.id)).data[0]?.id ?? 0)
-      const markAll = () => opened.ports.transact(({ notifications }) => notifications.markAllRead(a.id))
-      expect(await markAll()).toBe(2)
-      expect(await markAll()).toBe(0)
-      expect((await listOf(a.id, { read: true })).total).toBe(3)
+      expect(await markAllRead(a.id)).toEqual([
+        { organization, marked: 2 },
+        { organization: other, marked: 1 },
+      ])
+      expect(await markAllRead(a.id)).toEqual([])
+      expect((await listOf(a.id, { read: true })).total).toBe(4)
       expect((await listOf(b.id, { read: false })).total).toBe(3)
     })
 
@@ -203,10 +233,17 @@ export function notificationStoreContract(adapter: string, open: Open): void {
       const organization = await storeOrganization(opened.ports)
       const { id: user } = await storeMember(opened.ports, organization)
       for (let count = 0; count < 3; count += 1) await insert([user], { organization })
-      const results = await tenAtOnce(() =>
-        opened.ports.transact(({ notifications }) => notifications.markAllRead(user)),
-      )
-      expect(fulfilled(results).reduce((sum, count) => sum + count, 0)).toBe(3)
+      const results = await tenAtOnce(() => markAllRead(user))
+      expect(fulfilled(results).flat()).toEqual([{ organization, marked: 3 }])
+    })
+
+    test('one marked as read ten times at once: it was unread once', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const { id: user } = await storeMember(opened.ports, organization)
+      await insert([user], { organization })
+      const { id = 0 } = (await listOf(user)).data[0] ?? {}
+      const results = await tenAtOnce(() => markRead(user, id))
+      expect(fulfilled(results).filter((marked) => marked?.wasUnread)).toHaveLength(1)
     })
   })
 }

@@ -5,10 +5,11 @@ import { readTrafficHere } from '../traffic/traffic-reader.ts'
 import { NO_FEEDS } from '../traffic/traffic-reading.ts'
 
 /** The ports that an adapter of the stores brings. */
-export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'files' | 'bus'>
+export type OpenedPorts = Stores & Pick<Ports, 'transact' | 'files' | 'integrity' | 'bus'>
 
 /** An empty set of stores, and the way to let go of it. */
 export type Opened = { ports: OpenedPorts; close(): Promise<void> }
+/** Opens an empty set of stores, new at every call. */
 export type Open = () => Promise<Opened>
 
 /** The time at which the use cases of the contracts run. */

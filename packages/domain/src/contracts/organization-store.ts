@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { editOrganization } from '../organizations/edit-organization.ts'
 import type { NewOrganization } from '../organizations/organization.ts'
 import { ORGANIZATION_ORDER, type OrganizationFilter } from '../organizations/organization-store.ts'
-import { anOrganization, NO_ID, ODD_FREE_TEXT, ODD_TEXT, storeOrganization } from './builders.ts'
+import { readOrganization } from '../organizations/read-organization.ts'
+import { removeOrganization } from '../organizations/remove-organization.ts'
+import { versionOf } from '../version.ts'
+import { anOrganization, NO_ID, ODD_FREE_TEXT, ODD_TEXT, storeMember, storeOrganization } from './builders.ts'
 import { NOW, type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `OrganizationStore` must pass. `open` gives empty stores, new at every call. */
 export function organizationStoreContract(adapter: string, open: Open): void {
   describe(`OrganizationStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -184,6 +189,18 @@ export function organizationStoreContract(adapter: string, open: Open): void {
       const results = fulfilled(await tenAtOnce(() => remove(id)))
       expect(results).toHaveLength(10)
       expect(results.filter(Boolean)).toHaveLength(1)
+    })
+
+    test('ten edits and removals at once that expect the same version: exactly one wins', async () => {
+      const id = await storeOrganization(opened.ports, { name: 'before' })
+      const owner = { user: (await storeMember(opened.ports, id, 'owner')).id }
+      const expected = [versionOf(opened.ports, await readOrganization(opened.ports, owner, id))]
+      const results = await tenAtOnce((index) =>
+        index < 8
+          ? editOrganization(opened.ports, owner, id, { name: `edit ${index}` }, expected)
+          : removeOrganization(opened.ports, owner, id, expected),
+      )
+      expect(fulfilled(results)).toHaveLength(1)
     })
 
     test('who holds the lock can read and then write: ten raises at once add up', async () => {

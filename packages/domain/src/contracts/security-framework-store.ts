@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { attachEvidence } from '../security-frameworks/attach-evidence.ts'
+import { editSecurityFramework } from '../security-frameworks/edit-security-framework.ts'
+import { readSecurityFramework } from '../security-frameworks/read-security-framework.ts'
+import { removeSecurityFramework } from '../security-frameworks/remove-security-framework.ts'
 import type { SecurityFramework } from '../security-frameworks/security-framework.ts'
 import { type ScheduledControl, SECURITY_FRAMEWORK_ORDER } from '../security-frameworks/security-framework-store.ts'
+import { versionOf } from '../version.ts'
 import {
   aControl,
   aFramework,
@@ -17,6 +21,7 @@ import {
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `SecurityFrameworkStore` must pass. `open` gives empty stores, new at every call. */
 export function securityFrameworkStoreContract(adapter: string, open: Open): void {
   describe(`SecurityFrameworkStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -346,6 +351,45 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           .map(({ file_path }) => file_path)
           .toSorted(),
       )
+    })
+
+    test('ten edits and removals at once that expect the same version: exactly one wins', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
+      const path = { organization, framework: await store({ organization }) }
+      const expected = [versionOf(opened.ports, await readSecurityFramework(opened.ports, owner, path))]
+      const results = await tenAtOnce((index) =>
+        index < 8
+          ? editSecurityFramework(opened.ports, owner, path, { title: `edit ${index}` }, expected)
+          : removeSecurityFramework(opened.ports, owner, path, expected),
+      )
+      expect(fulfilled(results)).toHaveLength(1)
+    })
+
+    test('of ten documents at once as many are kept as the storage has room for', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
+      // Frameworks of their own, so that no lock of a framework keeps them apart.
+      const frameworks: number[] = []
+      for (let count = 0; count < 10; count += 1) frameworks.push(await store({ organization }))
+      async function* content() {
+        yield new Uint8Array(100)
+      }
+      const results = await tenAtOnce((index) =>
+        attachEvidence(
+          opened.ports,
+          owner,
+          { organization, framework: frameworks[index] ?? 0, control: 'A.5.1' },
+          { file_name: 'a.txt', content_type: 'text/plain', content: content() },
+          100,
+          { quota: 350 },
+        ),
+      )
+      expect(fulfilled(results)).toHaveLength(3)
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'conflict' })
+      }
+      expect(await opened.ports.documents.sizeOf(organization)).toBe(300)
     })
   })
 }

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { editThreatBlocker } from '../threat-blockers/edit-threat-blocker.ts'
+import { readThreatBlocker } from '../threat-blockers/read-threat-blocker.ts'
 import { removeThreatBlocker } from '../threat-blockers/remove-threat-blocker.ts'
+import { editableState } from '../threat-blockers/threat-blocker.ts'
 import { THREAT_BLOCKER_ORDER } from '../threat-blockers/threat-blocker-store.ts'
+import { versionOf } from '../version.ts'
 import {
   aBlocker,
   anUpload,
   aVpnProfile,
+  eventsOf,
   NO_ID,
   ODD_JSON,
   ODD_TEXT,
@@ -17,6 +22,7 @@ import {
 import { NOW, type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `ThreatBlockerStore` must pass. `open` gives empty stores, new at every call. */
 export function threatBlockerStoreContract(adapter: string, open: Open): void {
   describe(`ThreatBlockerStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -230,6 +236,46 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       )
     })
 
+    test('an active blocker alone can be locked', async () => {
+      const id = await store({ organization: await storeOrganization(opened.ports) })
+      const lock = (which: number) => opened.ports.transact(({ threatBlockers }) => threatBlockers.lock(which))
+      expect([await lock(id), await lock(NO_ID)]).toEqual([true, false])
+      await opened.ports.transact(({ threatBlockers }) => threatBlockers.remove(id, NOW))
+      expect(await lock(id)).toBe(false)
+    })
+
+    test('ten edits at once that expect the same version: exactly one wins', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
+      const id = await store({ organization })
+      const before = await readThreatBlocker(opened.ports, owner, id)
+      const expected = [versionOf(opened.ports, editableState(before))]
+      const results = await tenAtOnce((index) =>
+        editThreatBlocker(opened.ports, owner, id, { device_id: `edit ${index}` }, expected),
+      )
+      const [winner, ...others] = fulfilled(results)
+      expect(others).toEqual([])
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'outdated' })
+      }
+      expect((await opened.ports.threatBlockers.findActive(id))?.device_id).toBe(winner?.device_id)
+    })
+
+    test('an edit and a removal at once that expect the same version: exactly one wins', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
+      for (let times = 0; times < 5; times += 1) {
+        const id = await store({ organization })
+        const before = await readThreatBlocker(opened.ports, owner, id)
+        const expected = [versionOf(opened.ports, editableState(before))]
+        const results = await Promise.allSettled([
+          editThreatBlocker(opened.ports, owner, id, { device_id: 'edited' }, expected),
+          removeThreatBlocker(opened.ports, owner, id, expected),
+        ])
+        expect(fulfilled<object>(results)).toHaveLength(1)
+      }
+    })
+
     test('ten removals at once: exactly one wins, and one event tells of it', async () => {
       const organization = await storeOrganization(opened.ports)
       const owner = await storeMember(opened.ports, organization, 'owner')
@@ -239,7 +285,7 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       for (const result of results) {
         if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'not_found' })
       }
-      const events = await opened.ports.events.listOf(organization)
+      const events = await eventsOf(opened.ports, organization)
       expect(events.map(({ type }) => type)).toEqual(['threat_blocker.removed'])
     })
   })

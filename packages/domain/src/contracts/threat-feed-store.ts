@@ -9,6 +9,7 @@ const EARLIER = '2026-03-01T11:00:00.000Z'
 const LATER = '2026-03-01T13:00:00.000Z'
 const MUCH_LATER = '2026-03-02T12:00:00.000Z'
 
+/** The suite that every adapter of `ThreatFeedStore` must pass. `open` gives empty stores, new at every call. */
 export function threatFeedStoreContract(adapter: string, open: Open): void {
   describe(`ThreatFeedStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -107,6 +108,30 @@ export function threatFeedStoreContract(adapter: string, open: Open): void {
         await note()
         const [empty = 0, ...rest] = versions
         expect(rest.map((version) => version - empty)).toEqual([1, 1, 2, 3])
+      })
+    })
+
+    test('the version it last gained entries with is that of a snapshot with new ones against somebody', async () => {
+      await openFresh(open, async (ports) => {
+        const { version, gainedVersion } = ports.threatFeeds
+        expect(await gainedVersion()).toBe(0)
+        const refresh = async (feed: ThreatFeed, gained: number) => {
+          await lease(feed.name, NOW, LATER, ports)
+          const snapshot = { ...feed.snapshot, number: 2, gained }
+          await ports.transact(({ threatFeeds }) => threatFeeds.finish(feed.name, LATER, { snapshot }))
+        }
+        const allow = await store({ kind: 'allow-ip' }, ports)
+        await refresh(allow, 7)
+        expect(await gainedVersion()).toBe(0)
+        const names = await store({ kind: 'domain' }, ports)
+        const added = await gainedVersion()
+        expect(added).toBe(await version())
+        await refresh(names, 0)
+        expect(await gainedVersion()).toBe(added)
+        await refresh(names, 1)
+        expect(await gainedVersion()).toBe(added + 2)
+        await ports.transact(({ threatFeeds }) => threatFeeds.remove(names.name))
+        expect([await gainedVersion(), await version()]).toEqual([added + 2, added + 3])
       })
     })
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Ports } from '../ports.ts'
 import { THREAT_ORDER, TRAFFIC_UPLOAD_ORDER } from '../traffic/traffic-store.ts'
+import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import { aBlocker, anUpload, aSha256, aThreat, NO_ID, ODD_TEXT, storeOrganization } from './builders.ts'
-import { type Open, openOnce } from './opened.ts'
+import { NOW, type Open, openFresh, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
 const HOUR = 3600
@@ -9,6 +11,7 @@ const DAY = 24 * HOUR
 /** 2026-03-01T00:00:00Z */
 const MIDNIGHT = Date.parse('2026-03-01T00:00:00.000Z') / 1000
 
+/** The suite that every adapter of `TrafficStore` must pass. `open` gives empty stores, new at every call. */
 export function trafficStoreContract(adapter: string, open: Open): void {
   describe(`TrafficStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -22,7 +25,7 @@ export function trafficStoreContract(adapter: string, open: Open): void {
     }
     /** Counts of hours, each `[start, total, malicious]`. */
     async function addHours(id: number, ...hours: [start: number, total: number, malicious: number][]): Promise<void> {
-      const counts = hours.map(([start, total, malicious]) => ({ start, total, malicious }))
+      const counts = hours.map(([start, total, malicious]) => ({ start, total, malicious, found_later: 0 }))
       await opened.ports.transact(({ traffic }) => traffic.addSlots(id, counts))
     }
 
@@ -32,6 +35,7 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       const {
         threat_blocker: _,
         raw: _raw,
+        judgement: _judgement,
         ...shown
       } = anUpload({
         threat_blocker,
@@ -43,9 +47,12 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       const id = await upload({ threat_blocker, ...shown })
       expect(id).toBeGreaterThanOrEqual(1)
       const { traffic } = opened.ports
-      expect(await traffic.findUpload(threat_blocker, id ?? 0)).toEqual({ id, ...shown })
-      expect(await traffic.findUploadBySha256(threat_blocker, shown.sha256)).toEqual({ id, ...shown })
-      expect(await traffic.listUploads(threat_blocker, all('id'))).toEqual({ total: 1, data: [{ id, ...shown }] })
+      expect(await traffic.findUpload(threat_blocker, id ?? 0)).toEqual({ id, ...shown, found_later: 0 })
+      expect(await traffic.findUploadBySha256(threat_blocker, shown.sha256)).toEqual({ id, ...shown, found_later: 0 })
+      expect(await traffic.listUploads(threat_blocker, all('id'))).toEqual({
+        total: 1,
+        data: [{ id, ...shown, found_later: 0 }],
+      })
     })
 
     test('the bytes of an upload are known until they are given up', async () => {
@@ -66,6 +73,29 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       await opened.ports.files.sweep('9999-01-01T00:00:00.000Z')
       expect(await collected(opened.ports.files.read(late.file, 0, 2))).toBe('abc')
       expect(await collected(opened.ports.files.read(early.file, 0, 2)).catch(() => '')).toBe('')
+    })
+
+    test('the kept bytes of all uploads of an organization add up, with those of removed blockers', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const { threatBlockers, traffic } = opened.ports
+      const blockers: number[] = []
+      for (const size of [5, 2 ** 40]) {
+        const blocker = await opened.ports.transact((stores) =>
+          stores.threatBlockers.insert(aBlocker({ organization })),
+        )
+        const { file } = await opened.ports.files.stage(bytesOf('abc'), 10)
+        await upload({ threat_blocker: blocker, raw: { file, size } })
+        await upload({ threat_blocker: blocker, raw: null })
+        blockers.push(blocker)
+      }
+      const { file, size } = await opened.ports.files.stage(bytesOf('abc'), 10)
+      await upload({ threat_blocker: await storeBlocker(), raw: { file, size } })
+      await opened.ports.transact((stores) =>
+        stores.threatBlockers.remove(blockers[0] ?? 0, '2026-03-01T00:00:00.000Z'),
+      )
+      expect(await threatBlockers.idsOf([organization])).toEqual(blockers.slice(1))
+      expect(await traffic.rawSizeOf(organization)).toBe(2 ** 40 + 5)
+      expect(await traffic.rawSizeOf(NO_ID)).toBe(0)
     })
 
     test('an upload is found under its own blocker alone', async () => {
@@ -244,7 +274,7 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         opened.ports,
         async ({ traffic }) => {
           await traffic.insertUpload(anUpload({ threat_blocker }))
-          await traffic.addSlots(threat_blocker, [{ start: MIDNIGHT, total: 5, malicious: 5 }])
+          await traffic.addSlots(threat_blocker, [{ start: MIDNIGHT, total: 5, malicious: 5, found_later: 0 }])
         },
         async () => [
           await opened.ports.traffic.counts([threat_blocker]),
@@ -285,15 +315,15 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       await addHours(other, [MIDNIGHT, 99, 99])
       const { traffic } = opened.ports
       expect(await traffic.statistics([one, two, NO_ID], MIDNIGHT, MIDNIGHT + HOUR, HOUR)).toEqual([
-        { start: MIDNIGHT, total: 22, malicious: 3 },
+        { start: MIDNIGHT, total: 22, malicious: 3, found_later: 0 },
       ])
       expect(await traffic.statistics([one, two], MIDNIGHT - DAY, MIDNIGHT + DAY, DAY)).toEqual([
-        { start: MIDNIGHT - DAY, total: 1, malicious: 1 },
-        { start: MIDNIGHT, total: 30, malicious: 3 },
+        { start: MIDNIGHT - DAY, total: 1, malicious: 1, found_later: 0 },
+        { start: MIDNIGHT, total: 30, malicious: 3, found_later: 0 },
       ])
       expect(await traffic.statistics([two, one], MIDNIGHT, MIDNIGHT + 600, 300)).toEqual([
-        { start: MIDNIGHT, total: 2, malicious: 0 },
-        { start: MIDNIGHT + 300, total: 16, malicious: 2 },
+        { start: MIDNIGHT, total: 2, malicious: 0, found_later: 0 },
+        { start: MIDNIGHT + 300, total: 16, malicious: 2, found_later: 0 },
       ])
       expect(await traffic.statistics([], MIDNIGHT, MIDNIGHT + DAY, 300)).toEqual([])
     })
@@ -302,12 +332,172 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       const id = await storeBlocker()
       await addHours(id, [-300, 1, 0], [-DAY, 2, 0], [0, 4, 0])
       expect(await opened.ports.traffic.statistics([id], -DAY, DAY, DAY)).toEqual([
-        { start: -DAY, total: 3, malicious: 0 },
-        { start: 0, total: 4, malicious: 0 },
+        { start: -DAY, total: 3, malicious: 0, found_later: 0 },
+        { start: 0, total: 4, malicious: 0, found_later: 0 },
       ])
       expect(await opened.ports.traffic.statistics([id], -HOUR, 0, HOUR)).toEqual([
-        { start: -HOUR, total: 1, malicious: 0 },
+        { start: -HOUR, total: 1, malicious: 0, found_later: 0 },
       ])
+    })
+
+    test('what is found later is malicious at its own time, marked, and adds no request', async () => {
+      const id = await storeBlocker()
+      await addHours(id, [MIDNIGHT, 10, 1])
+      const later = { start: MIDNIGHT, total: 0, malicious: 3, found_later: 3 }
+      const add = () => opened.ports.transact(({ traffic }) => traffic.addSlots(id, [later]))
+      await add()
+      await add()
+      expect(await opened.ports.traffic.statistics([id], MIDNIGHT, MIDNIGHT + HOUR, HOUR)).toEqual([
+        { start: MIDNIGHT, total: 10, malicious: 7, found_later: 6 },
+      ])
+      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
+        { start: MIDNIGHT, total: 10, malicious: 7 },
+      ])
+    })
+
+    describe('judging again', () => {
+      const EARLIER = '2026-02-20T00:00:00.000Z'
+      const SINCE = '2026-02-01T00:00:00.000Z'
+      const UNTIL = '2026-03-01T12:10:00.000Z'
+
+      /** An upload whose bytes are kept, judged by the first version of the feeds unless `part` says otherwise. */
+      async function storeKept(ports: Ports, part: Partial<NewTrafficUpload> & { threat_blocker: number }) {
+        const { file, size } = await ports.files.stage(bytesOf('abc'), 10)
+        const judgement = { version: 1, malicious_lines: new Uint8Array([0, 0b101]) }
+        const kept = anUpload({ received: EARLIER, raw: { file, size }, judgement, ...part })
+        return (await ports.transact(({ traffic }) => traffic.insertUpload(kept))) ?? 0
+      }
+      async function blockerIn(ports: Ports, organization: number): Promise<number> {
+        return ports.transact(({ threatBlockers }) => threatBlockers.insert(aBlocker({ organization })))
+      }
+      function lease(ports: Ports, version = 2, now = NOW, until = UNTIL, since = SINCE) {
+        return ports.transact(({ traffic }) => traffic.leaseOutdated(version, since, now, until))
+      }
+      function finish(ports: Ports, upload: number, found = 0, version = 2, until = UNTIL) {
+        const judgement = { version, malicious_lines: new Uint8Array([1]) }
+        return ports.transact(({ traffic }) => traffic.finishJudging(upload, until, judgement, found))
+      }
+      function take(ports: Ports, version = 2) {
+        return ports.transact(({ traffic }) => traffic.takeFoundLater(version, SINCE))
+      }
+
+      test('uploads judged by older feeds are leased, the last that came first, each once', async () => {
+        await openFresh(open, async (ports) => {
+          const threat_blocker = await blockerIn(ports, await storeOrganization(ports))
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(false)
+          const early = await storeKept(ports, { threat_blocker })
+          const late = await storeKept(ports, { threat_blocker, received: NOW })
+          expect(await ports.traffic.hasOutdated(1, SINCE, NOW)).toBe(false)
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(true)
+          const raw = await ports.traffic.findRaw(threat_blocker, late)
+          const leased = await lease(ports)
+          expect(leased).toEqual({
+            id: late,
+            threat_blocker,
+            services: ['Service IPv4 Protection'],
+            raw,
+            judgement: { version: 1, malicious_lines: expect.anything() },
+          })
+          expect([...(leased?.judgement.malicious_lines ?? [])]).toEqual([0, 0b101])
+          expect((await lease(ports))?.id).toBe(early)
+          expect(await lease(ports)).toBeUndefined()
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(false)
+          // A lease that has ended is nobody's.
+          expect(await ports.traffic.hasOutdated(2, SINCE, UNTIL)).toBe(true)
+          expect((await lease(ports, 2, UNTIL, '2026-03-01T12:20:00.000Z'))?.id).toBe(late)
+        })
+      })
+
+      test('what is too old, not kept, removed, or judged by feeds as new, is left alone', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const threat_blocker = await blockerIn(ports, organization)
+          await storeKept(ports, { threat_blocker, received: '2026-01-31T23:59:59.999Z' })
+          await storeKept(ports, { threat_blocker, raw: null })
+          await storeKept(ports, { threat_blocker, judgement: { version: 2, malicious_lines: new Uint8Array() } })
+          const removed = await blockerIn(ports, organization)
+          await storeKept(ports, { threat_blocker: removed })
+          await ports.transact(({ threatBlockers }) => threatBlockers.remove(removed, NOW))
+          const gone = await storeOrganization(ports)
+          await storeKept(ports, { threat_blocker: await blockerIn(ports, gone) })
+          await ports.transact(({ organizations }) => organizations.remove(gone, NOW))
+          expect(await lease(ports)).toBeUndefined()
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(false)
+        })
+      })
+
+      test('a finished one is judged, counts what was found, and is not due again', async () => {
+        await openFresh(open, async (ports) => {
+          const threat_blocker = await blockerIn(ports, await storeOrganization(ports))
+          const id = await storeKept(ports, { threat_blocker, malicious: 2 })
+          expect(await finish(ports, id, 5)).toBe(false)
+          await lease(ports)
+          expect(await finish(ports, id, 5, 2, NOW)).toBe(false)
+          expect(await ports.traffic.findUpload(threat_blocker, id)).toMatchObject({ malicious: 2, found_later: 0 })
+          expect(await finish(ports, id, 5)).toBe(true)
+          expect(await finish(ports, id, 5)).toBe(false)
+          expect(await ports.traffic.findUpload(threat_blocker, id)).toMatchObject({ malicious: 7, found_later: 5 })
+          expect(await lease(ports)).toBeUndefined()
+          const again = await lease(ports, 3)
+          expect([again?.judgement.version, ...(again?.judgement.malicious_lines ?? [])]).toEqual([2, 1])
+        })
+      })
+
+      test('what was found is taken once an organization, when none of its uploads is left to judge', async () => {
+        await openFresh(open, async (ports) => {
+          const [one, other] = [await storeOrganization(ports), await storeOrganization(ports)]
+          const [first, second] = [await blockerIn(ports, one), await blockerIn(ports, one)]
+          await storeKept(ports, { threat_blocker: await blockerIn(ports, other) })
+          for (const threat_blocker of [first, first, second]) {
+            await storeKept(ports, { threat_blocker, received: NOW })
+          }
+          for (const found of [2, 0]) await finish(ports, (await lease(ports))?.id ?? 0, found)
+          expect(await take(ports)).toBeUndefined()
+          await finish(ports, (await lease(ports))?.id ?? 0, 3)
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(true)
+          expect(await take(ports)).toEqual({ organization: one, uploads: 2, requests: 5 })
+          expect(await take(ports)).toBeUndefined()
+          await finish(ports, (await lease(ports))?.id ?? 0)
+          expect(await take(ports)).toBeUndefined()
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(false)
+        })
+      })
+
+      test('nothing is taken of a removed organization', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          await storeKept(ports, { threat_blocker: await blockerIn(ports, organization) })
+          await finish(ports, (await lease(ports))?.id ?? 0, 3)
+          await ports.transact(({ organizations }) => organizations.remove(organization, NOW))
+          expect(await take(ports)).toBeUndefined()
+          expect(await ports.traffic.hasOutdated(2, SINCE, NOW)).toBe(false)
+        })
+      })
+
+      test('ten leases at once: each upload goes to one', async () => {
+        await openFresh(open, async (ports) => {
+          const threat_blocker = await blockerIn(ports, await storeOrganization(ports))
+          const ids = []
+          for (let count = 0; count < 4; count += 1) ids.push(await storeKept(ports, { threat_blocker }))
+          const results = fulfilled(await tenAtOnce(() => lease(ports)))
+          const leased = results.flatMap((upload) => (upload ? [upload.id] : []))
+          expect(new Set(leased).size).toBe(leased.length)
+          // Who came while the last one was being taken may have gone away with nothing, but nothing is lost.
+          for (let upload = await lease(ports); upload; upload = await lease(ports)) leased.push(upload.id)
+          expect(leased.toSorted((a, b) => a - b)).toEqual(ids)
+        })
+      })
+
+      test('ten that tell at once: one organization is told once', async () => {
+        await openFresh(open, async (ports) => {
+          const threat_blocker = await blockerIn(ports, await storeOrganization(ports))
+          await storeKept(ports, { threat_blocker })
+          await finish(ports, (await lease(ports))?.id ?? 0, 3)
+          const taken = fulfilled(await tenAtOnce(() => take(ports)))
+          expect(taken).toHaveLength(10)
+          expect(taken.filter(Boolean)).toHaveLength(1)
+        })
+      })
     })
 
     describe('threats', () => {

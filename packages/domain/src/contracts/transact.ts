@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { DomainEvent } from '../events.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
 import type { Needs, Stores } from '../ports.ts'
-import { anEvent, anOrganization, aUser, storeOrganization, storeUser } from './builders.ts'
+import { anEvent, anOrganization, aUser, eventsOf, storeOrganization, storeUser } from './builders.ts'
 import { type Open, openOnce } from './opened.ts'
 import { fulfilled, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `transact` must pass. `open` gives empty stores, new at every call. */
 export function transactContract(adapter: string, open: Open): void {
   describe(`transact contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -78,11 +79,11 @@ export function transactContract(adapter: string, open: Open): void {
           throw new Error('at the end')
         }),
       ).rejects.toThrow('at the end')
-      const { users, organizations, members, events } = opened.ports
+      const { users, organizations, members } = opened.ports
       expect(await users.find(user.id)).toBeUndefined()
       expect(await organizations.findActive(organization)).toBeUndefined()
       expect(await members.roleOf(organization, user.id)).toBeUndefined()
-      expect(await events.listOf(organization)).toEqual([])
+      expect(await eventsOf(opened.ports, organization)).toEqual([])
     })
 
     test('of twenty units at once, those that fail take no other with them', async () => {
@@ -149,7 +150,7 @@ export function transactContract(adapter: string, open: Open): void {
         })
       })
       expect(seen).toEqual(events)
-      expect(await opened.ports.events.listOf(organization)).toEqual(events)
+      expect(await eventsOf(opened.ports, organization)).toEqual(events)
     })
 
     test('an event that arrives tells of what can be read already', async () => {
@@ -174,7 +175,7 @@ export function transactContract(adapter: string, open: Open): void {
         expect(fulfilled(results)).toHaveLength(1)
       })
       expect(seen.map(({ record }) => record)).toEqual(['4'])
-      expect((await opened.ports.events.listOf(organization)).map(({ record }) => record)).toEqual(['4'])
+      expect((await eventsOf(opened.ports, organization)).map(({ record }) => record)).toEqual(['4'])
     })
   })
 }

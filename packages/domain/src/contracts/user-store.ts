@@ -4,6 +4,7 @@ import { aUser, ODD_TEXT, storeUser } from './builders.ts'
 import { type Open, openFresh, openOnce } from './opened.ts'
 import { expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `UserStore` must pass. `open` gives empty stores, new at every call. */
 export function userStoreContract(adapter: string, open: Open): void {
   describe(`UserStore contract: ${adapter}`, () => {
     const opened = openOnce(open)
@@ -79,6 +80,22 @@ export function userStoreContract(adapter: string, open: Open): void {
       const found = await opened.ports.users.find(user.id)
       if (found) found.first_name = 'Eve'
       expect(await opened.ports.users.find(user.id)).toEqual(user)
+    })
+
+    test('who holds the lock of a person reads and writes what is theirs alone', async () => {
+      const { id } = await storeUser(opened.ports)
+      const others = await Promise.all([storeUser(opened.ports), storeUser(opened.ports)])
+      const results = await tenAtOnce((index) =>
+        opened.ports.transact(async ({ users }) => {
+          // Named in one order or the other: nobody waits for somebody who waits for them.
+          const ids = [id, ...others.map((other) => other.id), randomUUID()]
+          await users.lock(index % 2 ? ids : ids.toReversed())
+          const before = await users.find(id)
+          await users.update(id, { last_name: `${before?.last_name}.` })
+        }),
+      )
+      expect(fulfilled(results)).toHaveLength(10)
+      expect((await opened.ports.users.find(id))?.last_name).toBe('Rossi..........')
     })
 
     test('nothing is kept of a unit of work that fails', async () => {

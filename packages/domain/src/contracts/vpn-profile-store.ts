@@ -4,6 +4,7 @@ import { aVpnProfile, NO_ID, ODD_TEXT, removeStoredOrganization, storeOrganizati
 import { NOW, type Open, openOnce } from './opened.ts'
 import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
+/** The suite that every adapter of `VpnProfileStore` must pass. `open` gives empty stores, new at every call. */
 export function vpnProfileStoreContract(adapter: string, open: Open): void {
   describe(`VpnProfileStore contract: ${adapter}`, () => {
     const opened = openOnce(open)

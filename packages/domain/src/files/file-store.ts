@@ -8,6 +8,14 @@ export type StagedFile = {
   sha256: string
 }
 
+/** Files with which something is wrong, by number, ascending. */
+export type FileCheck = {
+  /** A record names it, and its bytes are not all there, or more than the record says. */
+  damaged: number[]
+  /** No record names it, though it was staged before the time that was asked for; or it has bytes and is no file. */
+  orphans: number[]
+}
+
 /**
  * Bytes that are too many for a transaction: those of evidence documents, and the snapshots of threat feeds. They are
  * written and read piece by piece, outside of any transaction; a record that is stored in one then names them. What no
@@ -26,4 +34,6 @@ export type FileStore = {
   read(file: number, from: number, to: number): AsyncIterable<Uint8Array>
   /** Erases the files that were staged before `before` (ISO) and that no record names; returns how many. */
   sweep(before: string): Promise<number>
+  /** Looks at all files, by their numbers. */
+  check(before: string): Promise<FileCheck>
 }

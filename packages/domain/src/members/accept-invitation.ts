@@ -1,18 +1,22 @@
 import * as v from 'valibot'
 import { DomainError } from '../errors.ts'
-import { record } from '../events.ts'
-import { object, parse } from '../parse.ts'
+import { changesBetween, record } from '../events.ts'
+import { described, object, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { storeNewToken } from '../tokens/issue-token.ts'
 import { hashSecret, INVITATION_PREFIX, isSecret } from '../tokens/secret.ts'
-import { Label } from '../values.ts'
+import { Label, Name } from '../values.ts'
 import { LOCALES } from './user.ts'
 
-/** Body of accepting an invitation: what the person says of themselves. What is left out stays as it is. */
+/**
+ * Body of accepting an invitation: what the person says of themselves, where what is left out stays as it is, and what
+ * to call their token.
+ */
 export const Acceptance = object({
   first_name: v.optional(Label),
   last_name: v.optional(Label),
   locale: v.optional(v.picklist(LOCALES)),
+  token_name: v.optional(described(Name, 'What to call the token.'), 'invitation'),
 })
 
 /**
@@ -29,6 +33,7 @@ export async function checkInvitation(ports: Needs<'invitations' | 'now' | 'newS
 /**
  * Uses an invitation up and gives the person their first token.
  *
+ * @param request id of the request, for the audit trail.
  * @returns the person's id, and the token, which is shown this once.
  * @throws DomainError `unauthenticated` (no such code, used, expired, or no member any more), `invalid`.
  */
@@ -36,6 +41,7 @@ export async function acceptInvitation(
   ports: Needs<'transact' | 'now' | 'newSha256' | 'randomBytes'>,
   code: string,
   input: unknown,
+  request?: string,
 ): Promise<{ user: string; token: string }> {
   if (!isSecret(ports, INVITATION_PREFIX, code)) throw new DomainError('unauthenticated')
   return ports.transact(async (stores) => {
@@ -43,12 +49,20 @@ export async function acceptInvitation(
     const invitation = await stores.invitations.findUsable(hashSecret(ports, code), at)
     if (!invitation) throw new DomainError('unauthenticated')
     const { organization, user } = invitation
-    const acceptance = parse(Acceptance, input)
+    const { token_name: name, ...person } = parse(Acceptance, input)
     if (!(await stores.invitations.use(invitation.id, at))) throw new DomainError('unauthenticated')
-    await stores.users.update(user, acceptance)
-    const caller = { user }
-    const { token } = await storeNewToken(ports, stores, caller, { user, name: 'invitation', expires_at: null })
-    await record(ports, stores, caller, { type: 'invitation.accepted', organization, record: user })
+    const before = await stores.users.find(user)
+    await stores.users.update(user, person)
+    const after = await stores.users.find(user)
+    const caller = { user, ...(request !== undefined && { request }) }
+    const wanted = { user_id: user, name, expires_at: null, access: 'full', organizations: null } as const
+    const { token } = await storeNewToken(ports, stores, caller, wanted)
+    await record(ports, stores, caller, {
+      type: 'invitation.accepted',
+      organization,
+      record: user,
+      changes: changesBetween(before ?? {}, after ?? {}),
+    })
     return { user, token }
   })
 }

@@ -4,7 +4,7 @@ import { conflict, DomainError, invalid } from '../errors.ts'
 import { record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs, Stores } from '../ports.ts'
-import { oweInvitation } from './invitation.ts'
+import { INVITATION_CAPS, type InvitationCaps, oweInvitation } from './invitation.ts'
 import { MemberInput, type MemberPath, type MemberReference, NOT_REGISTERED } from './member.ts'
 import { register } from './register-user.ts'
 import { NewUser, type User } from './user.ts'
@@ -15,13 +15,16 @@ import { NewUser, type User } from './user.ts'
  * @param path `user` is a registered person's UUID, or `'0'`: then `input.email` says who, and somebody who is not yet
  *   registered is, with the address as user name.
  * @param input see `MemberInput`; `role` defaults to `viewer`. An `email` beside a UUID is checked and ignored.
- * @throws DomainError `not_found` (organization or person), `forbidden`, `invalid`, `conflict` (already a member).
+ * @param caps what bounds the number of invitations, see `InvitationCaps`.
+ * @throws DomainError `not_found` (organization or person), `forbidden`, `invalid`, `conflict` (already a member),
+ *   `too_many_requests` (a cap is reached).
  */
 export async function addMember(
   ports: Needs<'transact' | 'now' | 'newUuid' | 'randomBytes' | 'newSha256'>,
   caller: Caller,
   path: MemberPath,
   input: unknown,
+  caps: Partial<InvitationCaps> = INVITATION_CAPS,
 ): Promise<MemberReference> {
   return ports.transact(async (stores) => {
     await stores.organizations.lock(path.organization)
@@ -32,7 +35,7 @@ export async function addMember(
     const { organization } = path
     const membership = await stores.members.insert({ organization, user: user.id, role })
     if (membership === undefined) throw conflict('email', 'Already a member of this organization')
-    await oweInvitation(ports, stores, caller, membership)
+    await oweInvitation(ports, stores, caller, { membership, organization, user: user.id }, caps)
     await record(ports, stores, caller, {
       type: 'member.added',
       organization,

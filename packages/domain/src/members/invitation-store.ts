@@ -1,5 +1,6 @@
 import type { InvitationMail } from './invitation-mailer.ts'
 
+/** An invitation to be stored, whose mail is owed from then on. */
 export type NewInvitation = {
   /** Id of the membership that the invitation belongs to; it ends with it. */
   membership: number
@@ -13,6 +14,9 @@ export type NewInvitation = {
   expires_at: string
 }
 
+/** Who invites, on behalf of which organization, and who is invited; persons by UUID. */
+export type Inviting = { actor: string; organization: number; recipient: string }
+
 /** An invitation whose mail this process has leased, with what the mail says as of now. */
 export type OwedMail = InvitationMail & {
   id: number
@@ -21,14 +25,24 @@ export type OwedMail = InvitationMail & {
 }
 
 /**
- * Invitations and the mails owed for them: the two are one row, since each addition of a member sends one mail. An
- * invitation whose membership or organization is removed is neither usable nor owed.
+ * Invitations and the mails owed for them: the two are one row, since each addition of a member, and each time that a code
+ * is replaced, sends one mail. An invitation whose membership or organization is removed is neither usable nor owed.
  */
 export type InvitationStore = {
   insert(invitation: NewInvitation): Promise<void>
-  /** The unused, unexpired invitation with this code. */
+  /**
+   * When the `n`th newest (1 = the newest) of the invitations after `since` was made that fit all of `by`; undefined if
+   * there are fewer. Counts every one: used, expired, replaced, of removed members and organizations.
+   */
+  nthNewest(by: Partial<Inviting>, n: number, since: string): Promise<string | undefined>
+  /**
+   * Ends the open invitation of a membership, so that its code works no more and its mail is no longer owed. False if it
+   * has none that is open: not used and not replaced, expired or not. Of several at once one wins, also against `use`.
+   */
+  replace(membership: number, at: string): Promise<boolean>
+  /** The invitation with this code, neither used, nor replaced, nor expired. */
   findUsable(codeHash: string, now: string): Promise<{ id: number; organization: number; user: string } | undefined>
-  /** Uses the invitation up; false if that happened before, so that of several at once one wins. */
+  /** Uses the invitation up; false if that happened before, or it was replaced, so that of several at once one wins. */
   use(id: number, at: string): Promise<boolean>
   /**
    * Leases up to `limit` owed mails that are due at `now` and not leased by somebody else, until `leaseUntil`. Counts
@@ -43,4 +57,6 @@ export type InvitationStore = {
   giveUp(id: number, at: string, error: string): Promise<{ organization: number; user: string } | undefined>
   /** When the next owed mail is due, whoever leases it; undefined if none is owed. */
   nextDue(): Promise<string | undefined>
+  /** How many mails are owed, leased ones included. */
+  countOwed(): Promise<number>
 }

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { ODD_TEXT } from '../contracts/builders.ts'
+import { NO_ID, ODD_TEXT, storeMember, storeOrganization } from '../contracts/builders.ts'
 import { removeOrganization } from '../organizations/remove-organization.ts'
-import { aWorld, expectRefused, happened, refusedPaths, type World } from '../testing/world.ts'
+import { asksFor, aWorld, expectRefused, happened, refusedPaths, type World } from '../testing/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
+import { listTokens } from '../tokens/list-tokens.ts'
 import { newSecret } from '../tokens/secret.ts'
 import { acceptInvitation, checkInvitation } from './accept-invitation.ts'
 import { addMember } from './add-member.ts'
 import { editMember } from './edit-member.ts'
+import { INVITATION_CAPS } from './invitation.ts'
 import type { InvitationMail } from './invitation-mailer.ts'
 import { removeMember } from './remove-member.ts'
+import { renewInvitation } from './renew-invitation.ts'
 import { backOff, type Delivery, LEASE, MAX_ATTEMPTS, sendOwedInvitations } from './send-owed-invitations.ts'
 
 /** A mailer that keeps what it sends. */
@@ -317,11 +320,13 @@ describe('accepting an invitation', () => {
     const { ports } = world
     const { user, code } = await invited(world)
     await expect(checkInvitation(ports, code)).resolves.toBeUndefined()
-    const acceptance = { first_name: ` ${ODD_TEXT} `, locale: 'it' }
+    const acceptance = { first_name: ` ${ODD_TEXT} `, locale: 'it', token_name: ' laptop ' }
     const { token, ...answer } = await acceptInvitation(ports, code, acceptance)
     expect(answer).toEqual({ user })
     expect(token).toMatch(/^sms_[0-9A-Za-z]{49}$/)
-    expect(await authenticate(ports, token)).toMatchObject({ user })
+    const narrowing = { access: 'full', organizations: null }
+    expect(await authenticate(ports, token)).toMatchObject({ user, narrowing })
+    expect(await listTokens(ports)).toMatchObject([{ user_id: user, name: 'laptop', expires_at: null }])
     expect(await ports.users.find(user)).toMatchObject({ first_name: ODD_TEXT.trim(), last_name: '', locale: 'it' })
     expect(happened(world, 'token.issued', 'invitation.accepted')).toMatchObject([
       { type: 'token.issued', user_id: user },
@@ -360,14 +365,16 @@ describe('accepting an invitation', () => {
   test('a body that does not fit does not use it up', async () => {
     const world = await aWorld()
     const { code } = await invited(world)
-    const wrong = { first_name: 1, last_name: 'x'.repeat(256), locale: 'de' }
+    const wrong = { first_name: 1, last_name: 'x'.repeat(256), locale: 'de', token_name: ' ' }
     expect(await refusedPaths(acceptInvitation(world.ports, code, wrong))).toEqual([
       'first_name',
       'last_name',
       'locale',
+      'token_name',
     ])
     expect(await refusedPaths(acceptInvitation(world.ports, code, []))).toEqual([''])
     await expect(acceptInvitation(world.ports, code, {})).resolves.toBeDefined()
+    expect(await listTokens(world.ports)).toMatchObject([{ name: 'invitation' }])
   })
 
   test('a role that changed meanwhile holds', async () => {
@@ -405,5 +412,167 @@ describe('accepting an invitation', () => {
       await expectRefused(world, 'unauthenticated', () => acceptInvitation(ports, wrong, {}))
       await expectRefused(world, 'unauthenticated', () => checkInvitation(ports, wrong))
     }
+  })
+})
+
+describe('sending an invitation again', () => {
+  asksFor(
+    'member.invite',
+    async (world) => ({ organization: world.organization, user: (await invite(world)).user }),
+    ({ ports }, caller, path) => renewInvitation(ports, caller, path),
+    ({ as }) => ({ organization: NO_ID, user: as.viewer.user }),
+  )
+
+  test('replaces the code: the one of before works no more, the new one for seven days', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const mailer = aMailer()
+    const { user } = await invite(world)
+    await relay(world, mailer)
+    later(world, 3 * DAY)
+    expect(await renewInvitation(ports, as.owner, { organization, user })).toEqual({ organization, user })
+    await relay(world, mailer)
+    const [first, second] = mailer.sent
+    expect(second).toMatchObject({ to: 'new@example.com', expires_at: '2026-03-11T12:00:00.000Z' })
+    expect(second?.message_id).not.toBe(first?.message_id)
+    await expectRefused(world, 'unauthenticated', () => acceptInvitation(ports, first?.code ?? '', {}))
+    await expectRefused(world, 'unauthenticated', () => checkInvitation(ports, first?.code ?? ''))
+    await expect(acceptInvitation(ports, second?.code ?? '', {})).resolves.toMatchObject({ user })
+    expect(happened(world, 'invitation.renewed')).toMatchObject([
+      { organization, record: user, user_id: as.owner.user },
+    ])
+  })
+
+  test('brings a code that expired back to life, and a mail that is still owed goes out once', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const mailer = aMailer()
+    const { user } = await invite(world)
+    await renewInvitation(ports, as.owner, { organization, user })
+    await relay(world, mailer)
+    expect(mailer.sent).toHaveLength(1)
+    later(world, 8 * DAY)
+    await renewInvitation(ports, as.owner, { organization, user })
+    await relay(world, mailer)
+    expect(mailer.sent).toHaveLength(2)
+    await expect(checkInvitation(ports, mailer.sent[1]?.code ?? '')).resolves.toBeUndefined()
+  })
+
+  test('is refused once the person has accepted, and to who was never invited', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const mailer = aMailer()
+    const { user } = await invite(world)
+    await relay(world, mailer)
+    await acceptInvitation(ports, mailer.sent[0]?.code ?? '', {})
+    for (const person of [user, as.viewer.user, as.owner.user]) {
+      await expectRefused(world, 'conflict', () => renewInvitation(ports, as.owner, { organization, user: person }))
+    }
+    expect(await relay(world, mailer)).toEqual([])
+  })
+
+  test('finds no one who is no member', async () => {
+    const world = await aWorld()
+    const { ports, as, organization, stranger } = world
+    const { user } = await invite(world)
+    await removeMember(ports, as.owner, { organization, user })
+    for (const person of [stranger.user, user, '0']) {
+      await expectRefused(world, 'not_found', () => renewInvitation(ports, as.owner, { organization, user: person }))
+    }
+  })
+})
+
+describe('the caps on invitations', () => {
+  const HOURLY = { limit: 2, period: HOUR }
+
+  test('are these', () => {
+    expect(INVITATION_CAPS).toEqual({
+      actor: { limit: 100, period: HOUR },
+      organization: { limit: 200, period: HOUR },
+      recipient: { limit: 20, period: DAY },
+    })
+  })
+
+  test('hold without a word: a person is invited twenty times a day, and not once more', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const { user } = await invite(world)
+    const renew = () => renewInvitation(ports, as.owner, { organization, user })
+    for (let count = 1; count < 20; count += 1) await renew()
+    await expectRefused(world, 'too_many_requests', renew)
+    later(world, DAY - 1)
+    await expectRefused(world, 'too_many_requests', renew)
+    later(world, 1)
+    await expect(renew()).resolves.toBeDefined()
+  })
+
+  test('of one person hold over all organizations', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const second = await storeOrganization(ports)
+    await ports.transact(({ members }) => members.insert({ organization: second, user: as.owner.user, role: 'owner' }))
+    const add = (place: number, email: string, caller = as.owner) =>
+      addMember(ports, caller, { organization: place, user: '0' }, { email }, { actor: HOURLY })
+    await add(organization, 'a@example.com')
+    await add(second, 'b@example.com')
+    await expectRefused(world, 'too_many_requests', () => add(second, 'c@example.com'))
+    const other = { user: (await storeMember(ports, second)).id }
+    await expect(add(second, 'c@example.com', other)).resolves.toBeDefined()
+  })
+
+  test('of one organization hold for all of its owners', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const other = { user: (await storeMember(ports, organization)).id }
+    const add = (caller: typeof other, email: string) =>
+      addMember(ports, caller, { organization, user: '0' }, { email }, { organization: HOURLY })
+    await add(as.owner, 'a@example.com')
+    await add(other, 'b@example.com')
+    await expectRefused(world, 'too_many_requests', () => add(other, 'c@example.com'))
+  })
+
+  test('of one address hold whoever invites it, and count what was removed and added again', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const second = await storeOrganization(ports)
+    const other = { user: (await storeMember(ports, second)).id }
+    const add = (caller: typeof other, place: number, email = 'new@example.com') =>
+      addMember(ports, caller, { organization: place, user: '0' }, { email }, { recipient: HOURLY })
+    const { user } = await add(as.owner, organization)
+    await removeMember(ports, as.owner, { organization, user })
+    await add(as.owner, organization)
+    await expectRefused(world, 'too_many_requests', () => add(other, second, 'NEW@example.com'))
+    await expect(add(other, second, 'another@example.com')).resolves.toBeDefined()
+  })
+
+  test('say when there is room again, and whoever they refuse leaves nothing behind', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const caps = { actor: HOURLY, recipient: { limit: 1, period: DAY } }
+    const add = (email: string) => addMember(ports, as.owner, { organization, user: '0' }, { email }, caps)
+    await add('a@example.com')
+    later(world, 10 * 60 * 1000 + 1)
+    const { user } = await add('b@example.com')
+    await expect(add('c@example.com')).rejects.toMatchObject({ code: 'too_many_requests', retryAfter: 50 * 60 })
+    expect(await ports.users.findByEmail('c@example.com')).toBeUndefined()
+    // Both caps are reached: the longer wait is the one to tell of.
+    const renewing = renewInvitation(ports, as.owner, { organization, user }, caps)
+    await expect(renewing).rejects.toMatchObject({ retryAfter: 24 * 60 * 60 })
+    later(world, 50 * 60 * 1000 - 2)
+    await expect(add('c@example.com')).rejects.toMatchObject({ retryAfter: 1 })
+    later(world, 1)
+    await expect(add('c@example.com')).resolves.toBeDefined()
+  })
+
+  test('that refuse to send again leave the code of before as it is', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const mailer = aMailer()
+    const { user } = await invite(world)
+    await relay(world, mailer)
+    const caps = { organization: { limit: 1, period: HOUR } }
+    const renew = () => renewInvitation(ports, as.owner, { organization, user }, caps)
+    await expectRefused(world, 'too_many_requests', renew)
+    await expect(checkInvitation(ports, mailer.sent[0]?.code ?? '')).resolves.toBeUndefined()
   })
 })

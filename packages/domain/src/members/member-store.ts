@@ -6,6 +6,7 @@ import type { Member } from './member.ts'
 /** Fields that members can be ordered by. */
 export const MEMBER_ORDER = ['username', 'email', 'first_name', 'last_name', 'role'] as const
 
+/** Which members a list holds; what is undefined does not narrow it. */
 export type MemberFilter = {
   role?: Role | undefined
   /** Case-insensitive substring of user name, e-mail address, first or last name. */
@@ -19,6 +20,8 @@ export type MemberFilter = {
 export type MemberStore = {
   /** Stores the membership and returns its id (integer >= 1); undefined if the person already has an active one. */
   insert(membership: { organization: number; user: string; role: Role }): Promise<number | undefined>
+  /** Id of the person's active membership. */
+  find(organization: number, user: string): Promise<number | undefined>
   /** The person's role in an active organization. */
   roleOf(organization: number, user: string): Promise<Role | undefined>
   /** Active organizations in which the person has one of these roles, ascending. */

@@ -3,6 +3,7 @@ import { ROLES } from '../access/policy.ts'
 import { object } from '../parse.ts'
 import { EmailAddress, Uuid } from '../values.ts'
 
+/** One of `ROLES`. */
 export const RoleName = v.picklist(ROLES)
 
 /** A person as a member of one organization. */
@@ -22,6 +23,7 @@ export type MemberInput = v.InferOutput<typeof MemberInput>
 
 /** Who is meant: a registered person's UUID, or `'0'` for "the one with the e-mail address in the body". */
 export const NOT_REGISTERED = '0'
+/** A person in an organization: a UUID, or `0` for somebody who is not registered yet. */
 export type MemberPath = { organization: number; user: string }
 
 /** Answer of every change to a membership. */

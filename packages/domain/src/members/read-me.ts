@@ -1,3 +1,4 @@
+import { authorizeOwn, membershipsFor } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Role } from '../access/policy.ts'
 import { DomainError } from '../errors.ts'
@@ -5,13 +6,14 @@ import type { OrganizationSummary } from '../organizations/organization.ts'
 import type { Needs } from '../ports.ts'
 import type { User } from './user.ts'
 
-/** The caller, with the organizations they belong to and their role in each. */
+/** The caller, with the organizations they belong to, as far as their token reaches, and their role in each. */
 export type Me = User & { organizations: (OrganizationSummary & { role: Role })[] }
 
 /** Reads who the caller is. */
 export async function readMe(ports: Needs<'users' | 'members'>, caller: Caller): Promise<Me> {
+  authorizeOwn(caller, 'me.read')
   const user = await ports.users.find(caller.user)
   if (!user) throw new DomainError('not_found')
-  const memberships = await ports.members.membershipsOf(caller.user)
+  const memberships = await membershipsFor(ports, caller)
   return { ...user, organizations: memberships.map(({ organization, role }) => ({ ...organization, role })) }
 }

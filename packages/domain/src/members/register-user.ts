@@ -1,6 +1,6 @@
 import { type Actor, OPERATOR } from '../access/caller.ts'
 import { conflict } from '../errors.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs, Stores } from '../ports.ts'
 import { NewUser, type User } from './user.ts'
@@ -29,6 +29,11 @@ export async function register(
 ): Promise<User | undefined> {
   const user: User = { ...wanted, id: ports.newUuid(), username: wanted.username ?? wanted.email }
   if (!(await stores.users.insert(user))) return undefined
-  await record(ports, stores, actor, { type: 'user.registered', record: user.id, details: { email: user.email } })
+  await record(ports, stores, actor, {
+    type: 'user.registered',
+    record: user.id,
+    changes: creationOf(user),
+    details: { email: user.email },
+  })
   return user
 }

@@ -8,6 +8,10 @@ export type UserStore = {
   findByEmail(email: string): Promise<User | undefined>
   /** Replaces what `edit` names. */
   update(id: string, edit: Partial<Pick<User, 'first_name' | 'last_name' | 'locale'>>): Promise<void>
+  /**
+   * Takes these persons' locks until the transaction ends, so that a rule over what is theirs can read and then write.
+   */
+  lock(ids: readonly string[]): Promise<void>
   /** Everybody, in the order of their e-mail addresses. */
   list(): Promise<User[]>
   isEmpty(): Promise<boolean>

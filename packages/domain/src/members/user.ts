@@ -4,6 +4,7 @@ import { EmailAddress, Label, Uuid } from '../values.ts'
 
 /** Languages that the service writes to people in. */
 export const LOCALES = ['en', 'it'] as const
+/** A language that mails are written in. */
 export type Locale = (typeof LOCALES)[number]
 
 /** A person, registered once, whatever number of organizations they belong to. */

@@ -7,6 +7,11 @@ export function memoryDocuments(state: State): DocumentStore {
       state.documents.set(state.nextId('documents'), copy(document))
     },
 
+    async sizeOf(organization) {
+      const documents = [...state.documents.values()].filter((document) => document.organization === organization)
+      return documents.reduce((sum, { size }) => sum + size, 0)
+    },
+
     async findActive({ organization, framework, control, name }) {
       const row = state.securityFrameworks.get(framework)
       if (row?.organization !== organization || !isActive(state, row)) return undefined

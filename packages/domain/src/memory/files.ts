@@ -1,6 +1,7 @@
 import type { FileStore } from '../files/file-store.ts'
 import type { Needs } from '../ports.ts'
 import { bounded } from '../stream.ts'
+import { compare } from './page-of.ts'
 import type { State } from './state.ts'
 
 type FileRow = { chunks: Uint8Array[]; staged_at: string }
@@ -9,6 +10,20 @@ type FileRow = { chunks: Uint8Array[]; staged_at: string }
 export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): FileStore {
   const files = new Map<number, FileRow>()
   let last = 0
+
+  /** The files that records name, with their sizes. */
+  function namedFiles(): Map<number, number> {
+    const documents = [...state.documents.values()].map(({ file, size }) => [file, size] as const)
+    const snapshots = [...state.threatFeeds.values()].map(({ snapshot }) => [snapshot.file, snapshot.size] as const)
+    const traffic = [...state.trafficUploads.values()].flatMap(({ raw }) =>
+      raw ? [[raw.file, raw.size] as const] : [],
+    )
+    return new Map([...documents, ...snapshots, ...traffic])
+  }
+  function unnamedFiles(before: string): number[] {
+    const named = namedFiles()
+    return [...files].filter(([file, { staged_at }]) => staged_at < before && !named.has(file)).map(([file]) => file)
+  }
   return {
     async stage(content, limit) {
       const hash = ports.newSha256()
@@ -40,13 +55,18 @@ export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): Fi
     },
 
     async sweep(before) {
-      const documents = [...state.documents.values()].map(({ file }) => file)
-      const snapshots = [...state.threatFeeds.values()].map(({ snapshot }) => snapshot.file)
-      const traffic = [...state.trafficUploads.values()].flatMap(({ raw }) => (raw ? [raw.file] : []))
-      const named = new Set([...documents, ...snapshots, ...traffic])
-      const unnamed = [...files].filter(([file, { staged_at }]) => staged_at < before && !named.has(file))
-      for (const [file] of unnamed) files.delete(file)
+      const unnamed = unnamedFiles(before)
+      for (const file of unnamed) files.delete(file)
       return unnamed.length
     },
+
+    async check(before) {
+      const damaged = [...namedFiles()].filter(([file, size]) => sizeOf(files.get(file)) !== size).map(([file]) => file)
+      return { damaged: damaged.toSorted(compare), orphans: unnamedFiles(before).toSorted(compare) }
+    },
   }
+}
+
+function sizeOf(row: FileRow | undefined): number | undefined {
+  return row?.chunks.reduce((size, { length }) => size + length, 0)
 }

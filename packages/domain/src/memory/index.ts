@@ -1,18 +1,21 @@
 import { createEventBus, type DomainEvent } from '../events.ts'
-import type { Ports, Stores } from '../ports.ts'
+import type { Ports, Stores, Surroundings } from '../ports.ts'
 import { readTrafficHere } from '../traffic/traffic-reader.ts'
 import { NO_FEEDS } from '../traffic/traffic-reading.ts'
+import { memoryAnswers } from './answers.ts'
 import { memoryAssessments } from './assessments.ts'
 import { memoryCloudDefenses } from './cloud-defenses.ts'
+import { memoryCounters } from './counters.ts'
 import { memoryDocuments } from './documents.ts'
-import { memoryEvents } from './events.ts'
+import { memoryEvents, toEvent } from './events.ts'
 import { memoryFiles } from './files.ts'
 import { memoryInvitations } from './invitations.ts'
 import { memoryMembers } from './members.ts'
 import { memoryNotifications } from './notifications.ts'
 import { memoryOrganizations } from './organizations.ts'
+import { memoryRemovedRecords } from './removed-records.ts'
 import { memorySecurityFrameworks } from './security-frameworks.ts'
-import { copy, draftOf, emptyState, type State } from './state.ts'
+import { draftOf, emptyState, type State } from './state.ts'
 import { systemSurroundings } from './surroundings.ts'
 import { memoryThreatBlockers } from './threat-blockers.ts'
 import { memoryThreatFeeds } from './threat-feeds.ts'
@@ -26,8 +29,8 @@ export { systemSurroundings }
 /** All ports, in memory. `published` holds the events of every committed unit of work, in order. */
 export type MemoryPorts = Ports & { published: DomainEvent[] }
 
-/** Every port in the memory of this process, complete and empty. `now` stands in for the clock. */
-export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
+/** Every port in the memory of this process, complete and empty. `options` stand in for the clock, ids and randomness. */
+export function memoryPorts(options: Partial<Pick<Surroundings, 'now' | 'newUuid' | 'randomBytes'>> = {}): MemoryPorts {
   const state = emptyState()
   const surroundings = { ...systemSurroundings(), ...options }
   const bus = createEventBus()
@@ -37,7 +40,7 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
   async function run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> {
     const draft = draftOf(state)
     const result = await work(memoryStores(draft))
-    const events = copy([...draft.events.values()].slice(state.events.size))
+    const events = [...draft.events.values()].slice(state.events.size).map(toEvent)
     Object.assign(state, draft)
     published.push(...events)
     for (const event of events) bus.emit('event', event)
@@ -48,6 +51,7 @@ export function memoryPorts(options: { now?: () => Date } = {}): MemoryPorts {
     ...memoryStores(state),
     ...surroundings,
     files: memoryFiles(surroundings, state),
+    integrity: async () => [],
     openTrafficReader: readTrafficHere(surroundings.newSha256),
     feeds: () => NO_FEEDS,
     bus,
@@ -76,6 +80,9 @@ function memoryStores(state: State): Stores {
     documents: memoryDocuments(state),
     assessments: memoryAssessments(state),
     notifications: memoryNotifications(state),
+    removedRecords: memoryRemovedRecords(state),
     events: memoryEvents(state),
+    answers: memoryAnswers(state),
+    counters: memoryCounters(state),
   }
 }

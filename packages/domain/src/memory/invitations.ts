@@ -21,19 +21,45 @@ export function memoryInvitations(state: State): InvitationStore {
     async insert(invitation) {
       const id = state.nextId('invitations')
       const untried = { due_at: invitation.created_at, attempts: 0, sent_at: null, given_up_at: null, error: null }
-      state.invitations.set(id, copy({ id, ...invitation, used_at: null, ...untried }))
+      state.invitations.set(id, copy({ id, ...invitation, used_at: null, replaced_at: null, ...untried }))
+    },
+
+    async nthNewest({ actor, organization, recipient }, n, since) {
+      return [...state.invitations.values()]
+        .filter(({ created_at, invited_by, membership }) => {
+          const of = state.memberships.get(membership)
+          return (
+            created_at > since &&
+            (actor === undefined || invited_by === actor) &&
+            (organization === undefined || of?.organization === organization) &&
+            (recipient === undefined || of?.user === recipient)
+          )
+        })
+        .map(({ created_at }) => created_at)
+        .toSorted(compare)
+        .at(-n)
+    },
+
+    async replace(membership, at) {
+      const row = [...state.invitations.values()].find((candidate) => {
+        return candidate.membership === membership && isOpen(candidate)
+      })
+      if (!row) return false
+      change(row.id, { replaced_at: at, code: null })
+      return true
     },
 
     async findUsable(codeHash, now) {
       const row = [...state.invitations.values()].find(
-        (candidate) => candidate.code_hash === codeHash && candidate.used_at === null && candidate.expires_at > now,
+        (candidate) => candidate.code_hash === codeHash && isOpen(candidate) && candidate.expires_at > now,
       )
       const membership = row && membershipOf(row)
       return membership && { id: row.id, organization: membership.organization, user: membership.user }
     },
 
     async use(id, at) {
-      if (state.invitations.get(id)?.used_at !== null) return false
+      const row = state.invitations.get(id)
+      if (!row || !isOpen(row)) return false
       change(id, { used_at: at })
       return true
     },
@@ -70,7 +96,15 @@ export function memoryInvitations(state: State): InvitationStore {
     async nextDue() {
       return owed()[0]?.due_at
     },
+
+    async countOwed() {
+      return owed().length
+    },
   }
+}
+
+function isOpen({ used_at, replaced_at }: InvitationRow): boolean {
+  return used_at === null && replaced_at === null
 }
 
 function mailOf(state: State, row: InvitationRow, membership: MembershipRow, code: string): OwedMail {

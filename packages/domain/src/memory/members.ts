@@ -8,19 +8,23 @@ export function memoryMembers(state: State): MemberStore {
   function active(): MembershipRow[] {
     return [...state.memberships.values()].filter((row) => isActive(state, row))
   }
-  function find(organization: number, user: string): MembershipRow | undefined {
+  function findRow(organization: number, user: string): MembershipRow | undefined {
     return active().find((row) => row.organization === organization && row.user === user)
   }
   return {
     async insert(membership) {
-      if (find(membership.organization, membership.user)) return undefined
+      if (findRow(membership.organization, membership.user)) return undefined
       const id = state.nextId('memberships')
       state.memberships.set(id, { id, ...membership, removed_at: null })
       return id
     },
 
+    async find(organization, user) {
+      return findRow(organization, user)?.id
+    },
+
     async roleOf(organization, user) {
-      return find(organization, user)?.role
+      return findRow(organization, user)?.role
     },
 
     async organizationsOf(user, roles) {
@@ -54,14 +58,14 @@ export function memoryMembers(state: State): MemberStore {
     },
 
     async setRole(organization, user, role) {
-      const row = find(organization, user)
+      const row = findRow(organization, user)
       if (!row) return false
       state.memberships.set(row.id, { ...row, role })
       return true
     },
 
     async remove(organization, user, at) {
-      const row = find(organization, user)
+      const row = findRow(organization, user)
       if (!row) return undefined
       state.memberships.set(row.id, { ...row, removed_at: at })
       return row.role

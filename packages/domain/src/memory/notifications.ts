@@ -1,14 +1,16 @@
 import type { Notification } from '../notifications/notification.ts'
 import type { NotificationStore } from '../notifications/notification-store.ts'
-import { pageOf } from './page-of.ts'
+import { compare, pageOf } from './page-of.ts'
 import { copy, isActive, type NotificationRow, type State, summaryOf } from './state.ts'
 
 export function memoryNotifications(state: State): NotificationStore {
-  function visibleTo(user: string): NotificationRow[] {
-    const organizations = new Set(
+  function visibleTo(user: string, organizations: readonly number[] | null = null): NotificationRow[] {
+    const theirs = new Set(
       [...state.memberships.values()].filter((row) => row.user === user && isActive(state, row)).map(organizationOf),
     )
-    return [...state.notifications.values()].filter((row) => row.user === user && organizations.has(row.organization))
+    return [...state.notifications.values()]
+      .filter((row) => row.user === user && theirs.has(row.organization))
+      .filter((row) => organizations === null || organizations.includes(row.organization))
   }
   function markRead(row: NotificationRow): NotificationRow {
     const marked = { ...row, read: true }
@@ -27,8 +29,8 @@ export function memoryNotifications(state: State): NotificationStore {
       }
     },
 
-    async listOf(user, { read, type, organization }, page) {
-      const rows = visibleTo(user)
+    async listOf(user, { read, type, organization, organizations }, page) {
+      const rows = visibleTo(user, organizations)
         .filter((row) => read === undefined || row.read === read)
         .filter((row) => type === undefined || row.type === type)
         .filter((row) => organization === undefined || row.organization === organization)
@@ -36,15 +38,19 @@ export function memoryNotifications(state: State): NotificationStore {
       return { total, data: data.map((row) => toNotification(state, row)) }
     },
 
-    async markRead(user, id) {
-      const row = visibleTo(user).find((candidate) => candidate.id === id)
-      return row && toNotification(state, markRead(row))
+    async markRead(user, id, organizations) {
+      const row = visibleTo(user, organizations).find((candidate) => candidate.id === id)
+      return row && { notification: toNotification(state, markRead(row)), wasUnread: !row.read }
     },
 
-    async markAllRead(user) {
-      return visibleTo(user)
-        .filter(({ read }) => !read)
-        .map(markRead).length
+    async markAllRead(user, organizations) {
+      const unread = visibleTo(user, organizations).filter(({ read }) => !read)
+      unread.forEach(markRead)
+      const touched = [...new Set(unread.map(organizationOf))].toSorted(compare)
+      return touched.map((organization) => ({
+        organization,
+        marked: unread.filter((row) => row.organization === organization).length,
+      }))
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { Role } from '../access/policy.ts'
 import type { NewAssessment } from '../assessments/assessment.ts'
+import type { ChainRow } from '../audit/chain.ts'
 import type { NewCloudDefense } from '../cloud-defenses/cloud-defense.ts'
-import type { DomainEvent } from '../events.ts'
+import type { Tally } from '../counters/counter-store.ts'
 import type { NewInvitation } from '../members/invitation-store.ts'
 import type { User } from '../members/user.ts'
 import type { NewNotification } from '../notifications/notification-store.ts'
@@ -12,7 +13,7 @@ import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
 import type { ThreatFeed } from '../threat-feeds/threat-feed.ts'
 import type { Token } from '../tokens/token-store.ts'
 import type { Threat } from '../traffic/threat.ts'
-import type { SlotCount } from '../traffic/traffic-reading.ts'
+import type { RequestCount } from '../traffic/traffic-store.ts'
 import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import type { VpnProfile } from '../vpn-profiles/vpn-profile.ts'
 
@@ -21,6 +22,8 @@ type Removable = { removed_at: string | null }
 /** A record as it is stored: it names its organization by id. */
 type Belonging<Entity> = Omit<Entity, 'organization'> & { organization: number }
 
+/** `sealed` is null from the claim to the answer, which are one unit. */
+export type AnswerRow = { sealed: Uint8Array | null; claimed_at: string }
 export type OrganizationRow = Organization & Removable
 export type MembershipRow = Numbered & Removable & { organization: number; user: string; role: Role }
 export type InvitationRow = Numbered &
@@ -28,6 +31,7 @@ export type InvitationRow = Numbered &
     /** Null once the mail is no longer owed. */
     code: string | null
     used_at: string | null
+    replaced_at: string | null
     /** When the mail is to be tried next; a lease puts it off. */
     due_at: string
     attempts: number
@@ -35,14 +39,26 @@ export type InvitationRow = Numbered &
     given_up_at: string | null
     error: string | null
   }
-export type TokenRow = Token & { hash: string }
+export type TokenRow = Token & {
+  hash: string
+  /** The secret before the last rotation, and until when it works; null for none. */
+  previous_hash: string | null
+  previous_expires_at: string | null
+}
 export type ThreatBlockerRow = Belonging<Omit<StoredThreatBlocker, 'last_upload_at' | 'has_vpn'>> & Removable
 export type ThreatFeedRow = ThreatFeed & {
   /** Until when somebody refreshes it; null for nobody. */
   lease_until: string | null
 }
 export type ThreatRow = Threat & { threat_blocker: number }
-export type TrafficUploadRow = Numbered & NewTrafficUpload
+export type TrafficUploadRow = Numbered &
+  NewTrafficUpload & {
+    found_later: number
+    /** Of those, how many nobody was told of. */
+    untold: number
+    /** Until when somebody judges it again; null for nobody. */
+    lease_until: string | null
+  }
 export type CloudDefenseRow = Numbered & NewCloudDefense
 export type VpnProfileRow = Belonging<VpnProfile> & Removable
 export type SecurityFrameworkRow = SecurityFramework & Removable & { organization: number; created_at: string }
@@ -59,11 +75,11 @@ type Tables = {
   threatBlockers: Map<number, ThreatBlockerRow>
   trafficUploads: Map<number, TrafficUploadRow>
   /** The slots of five minutes of each blocker, by their start, ascending. */
-  trafficSlots: Map<number, SlotCount[]>
+  trafficSlots: Map<number, RequestCount[]>
   threats: Map<number, ThreatRow>
   threatFeeds: Map<string, ThreatFeedRow>
-  /** Under one key: how often the snapshots that count have changed. */
-  threatFeedVersion: Map<'version', number>
+  /** How often the snapshots that count have changed, and which of these times was the last that they gained entries. */
+  threatFeedVersion: Map<'version' | 'gained', number>
   cloudDefenses: Map<number, CloudDefenseRow>
   vpnProfiles: Map<number, VpnProfileRow>
   securityFrameworks: Map<number, SecurityFrameworkRow>
@@ -72,7 +88,10 @@ type Tables = {
   documents: Map<number, Document>
   assessments: Map<number, AssessmentRow>
   notifications: Map<number, NotificationRow>
-  events: Map<number, DomainEvent>
+  events: Map<number, ChainRow>
+  answers: Map<string, AnswerRow>
+  /** By name and start. */
+  counters: Map<string, Tally>
 }
 
 export type State = Tables & {
@@ -102,6 +121,8 @@ export function emptyState(): State {
     assessments: new Map(),
     notifications: new Map(),
     events: new Map(),
+    answers: new Map(),
+    counters: new Map(),
     nextId(table) {
       const id = (last.get(table) ?? 0) + 1
       last.set(table, id)

@@ -1,10 +1,22 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { pipeline, type Transform } from 'node:stream'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
-import type { Surroundings } from '../ports.ts'
+import type { Seal, Surroundings } from '../ports.ts'
+import { gathered } from '../stream.ts'
 
-/** For logs as small as the default level makes them, at half its cost. */
-const FAST = { [constants.ZSTD_c_compressionLevel]: 1 }
+/**
+ * Bytes that are compressed at a time, in another thread, and how many such pieces wait for it at the most: meanwhile the
+ * next ones come in. Once so many wait, no more is asked for before all are done, so that their memory is free again.
+ */
+const PIECE = 256 * 1024
+const AHEAD = 4
+
+const FAST = {
+  // For logs as small as the default level makes them, at half its cost.
+  params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  chunkSize: PIECE,
+  writableHighWaterMark: AHEAD * PIECE,
+}
 
 /** The clock, ids and randomness of the machine. */
 export function systemSurroundings(): Surroundings {
@@ -18,14 +30,40 @@ export function systemSurroundings(): Surroundings {
       return { update: (data) => void hash.update(data), digest: () => hash.digest('hex') }
     },
 
-    compress: (content) => transformed(content, createZstdCompress({ params: FAST, chunkSize: 256 * 1024 })),
+    sealOf,
+
+    compress: (content) => transformed(gathered(content, PIECE, AHEAD), createZstdCompress(FAST)),
     decompress: (content) => transformed(content, createZstdDecompress()),
   }
 }
 
+const CIPHER = 'aes-256-gcm'
+const IV_LENGTH = 12
+const TAG_LENGTH = 16
+
+/** Of the 64 bytes that are derived from the secret, the first half is the name of the seal, the second its key. */
+function sealOf(secret: string, name: string): Seal {
+  const derived = Buffer.from(hkdfSync('sha256', secret, '', name, 64))
+  const key = derived.subarray(32)
+  return {
+    id: derived.toString('hex', 0, 32),
+    seal(text) {
+      const iv = randomBytes(IV_LENGTH)
+      const cipher = createCipheriv(CIPHER, key, iv)
+      const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([iv, cipher.getAuthTag(), content])
+    },
+    open(sealed) {
+      const content = sealed.subarray(IV_LENGTH + TAG_LENGTH)
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_LENGTH), { authTagLength: TAG_LENGTH })
+      decipher.setAuthTag(sealed.subarray(IV_LENGTH, IV_LENGTH + TAG_LENGTH))
+      return Buffer.concat([decipher.update(content), decipher.final()]).toString('utf8')
+    },
+  }
+}
+
 async function* transformed(content: AsyncIterable<Uint8Array>, transform: Transform): AsyncGenerator<Uint8Array> {
-  // What the content throws is thrown by the iteration, too. A piece as large as the transform's high-water mark is
-  // waited for before the next one is asked for, so its memory may be used again.
+  // What the content throws is thrown by the iteration, too.
   pipeline(content, transform, () => {})
   yield* transform
 }

@@ -44,6 +44,8 @@ export function memoryThreatBlockers(state: State): ThreatBlockerStore {
         .toSorted((a, b) => a - b)
     },
 
+    lock: async (id) => find(id) !== undefined,
+
     async update(id, edit) {
       const row = find(id)
       if (!row) return false

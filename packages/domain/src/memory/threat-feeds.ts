@@ -11,8 +11,9 @@ export function memoryThreatFeeds(state: State): ThreatFeedStore {
     if (row) state.threatFeeds.set(row.name, { ...row, lease_until: leaseUntil })
     return row && toThreatFeed(row)
   }
-  function countChange(): void {
+  function countChange({ kind, snapshot }: ThreatFeed): void {
     state.threatFeedVersion.set('version', version() + 1)
+    if ((kind === 'ip' || kind === 'domain') && snapshot.gained > 0) state.threatFeedVersion.set('gained', version())
   }
   function version(): number {
     return state.threatFeedVersion.get('version') ?? 0
@@ -21,7 +22,7 @@ export function memoryThreatFeeds(state: State): ThreatFeedStore {
     async insert(feed) {
       if (state.threatFeeds.has(feed.name)) return false
       state.threatFeeds.set(feed.name, copy({ ...feed, lease_until: null }))
-      countChange()
+      countChange(feed)
       return true
     },
 
@@ -36,6 +37,10 @@ export function memoryThreatFeeds(state: State): ThreatFeedStore {
 
     async version() {
       return version()
+    },
+
+    async gainedVersion() {
+      return state.threatFeedVersion.get('gained') ?? 0
     },
 
     async nextDue() {
@@ -58,8 +63,9 @@ export function memoryThreatFeeds(state: State): ThreatFeedStore {
     async finish(name, leaseUntil, edit) {
       const row = state.threatFeeds.get(name)
       if (row?.lease_until !== leaseUntil) return false
-      state.threatFeeds.set(name, { ...row, ...copy(edit), lease_until: null })
-      if (edit.snapshot) countChange()
+      const edited = { ...row, ...copy(edit), lease_until: null }
+      state.threatFeeds.set(name, edited)
+      if (edit.snapshot) countChange(edited)
       return true
     },
 
@@ -67,7 +73,7 @@ export function memoryThreatFeeds(state: State): ThreatFeedStore {
       const row = state.threatFeeds.get(name)
       if (!row) return undefined
       state.threatFeeds.delete(name)
-      countChange()
+      countChange({ ...row, snapshot: { ...row.snapshot, gained: 0 } })
       return toThreatFeed(row)
     },
   }

@@ -1,9 +1,9 @@
 import type { NewThreat, Threat } from '../traffic/threat.ts'
-import { SLOT } from '../traffic/traffic-reading.ts'
+import { type Judgement, SLOT, type SlotCount } from '../traffic/traffic-reading.ts'
 import type { RequestCount, TrafficCounts, TrafficStore } from '../traffic/traffic-store.ts'
 import type { TrafficUpload } from '../traffic/traffic-upload.ts'
 import { compare, pageOf } from './page-of.ts'
-import { copy, type State, type ThreatRow, type TrafficUploadRow } from './state.ts'
+import { activeOrganization, copy, isActive, type State, type ThreatRow, type TrafficUploadRow } from './state.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -15,11 +15,33 @@ export function memoryTraffic(state: State): TrafficStore {
   function threatsOf(threatBlocker: number): ThreatRow[] {
     return [...state.threats.values()].filter((row) => row.threat_blocker === threatBlocker)
   }
+  function uploadsIn(organization: number): TrafficUploadRow[] {
+    return [...state.trafficUploads.values()].filter(
+      (row) => state.threatBlockers.get(row.threat_blocker)?.organization === organization,
+    )
+  }
+  function outdated(version: number, since: string): TrafficUploadRow[] {
+    return [...state.trafficUploads.values()].filter((row) => {
+      const blocker = state.threatBlockers.get(row.threat_blocker)
+      const isOld = row.raw !== null && row.received >= since && row.judgement.version < version
+      return isOld && blocker !== undefined && isActive(state, blocker)
+    })
+  }
+  /** The first active organization with finds that nobody was told of, and nothing left to judge. */
+  function untold(version: number, since: string): number | undefined {
+    const busy = new Set(
+      outdated(version, since).map((row) => state.threatBlockers.get(row.threat_blocker)?.organization),
+    )
+    const idle = [...state.organizations.keys()].filter((id) => activeOrganization(state, id) && !busy.has(id))
+    return idle.toSorted(compare).find((id) => uploadsIn(id).some((row) => row.untold > 0))
+  }
   return {
     async insertUpload(upload) {
       if (uploadsOf(upload.threat_blocker).some(({ sha256 }) => sha256 === upload.sha256)) return undefined
       const id = state.nextId('trafficUploads')
-      state.trafficUploads.set(id, copy({ id, ...upload }))
+      const { judgement, ...plain } = upload
+      const later = { found_later: 0, untold: 0, lease_until: null }
+      state.trafficUploads.set(id, { id, ...copy(plain), ...later, judgement: copyOf(judgement) })
       return id
     },
 
@@ -43,10 +65,54 @@ export function memoryTraffic(state: State): TrafficStore {
       return raw ? copy(raw) : undefined
     },
 
+    async rawSizeOf(organization) {
+      const uploads = [...state.trafficUploads.values()].filter(
+        ({ threat_blocker }) => state.threatBlockers.get(threat_blocker)?.organization === organization,
+      )
+      return uploads.reduce((sum, { raw }) => sum + (raw?.size ?? 0), 0)
+    },
+
     async forgetRaw(before) {
       for (const row of state.trafficUploads.values()) {
         if (row.raw && row.received < before) state.trafficUploads.set(row.id, { ...row, raw: null })
       }
+    },
+
+    async hasOutdated(version, since, now) {
+      return outdated(version, since).some((row) => isFree(row, now)) || untold(version, since) !== undefined
+    },
+
+    async leaseOutdated(version, since, now, leaseUntil) {
+      const [row] = outdated(version, since)
+        .filter((upload) => isFree(upload, now))
+        .toSorted((a, b) => compare(b.received, a.received) || compare(b.id, a.id))
+      const blocker = row && state.threatBlockers.get(row.threat_blocker)
+      if (!row?.raw || !blocker) return undefined
+      state.trafficUploads.set(row.id, { ...row, lease_until: leaseUntil })
+      const { id, threat_blocker, raw, judgement } = row
+      return { id, threat_blocker, services: [...blocker.services], raw: copy(raw), judgement: copyOf(judgement) }
+    },
+
+    async finishJudging(upload, leaseUntil, judgement, found) {
+      const row = state.trafficUploads.get(upload)
+      if (row?.lease_until !== leaseUntil) return false
+      state.trafficUploads.set(upload, {
+        ...row,
+        lease_until: null,
+        judgement: copyOf(judgement),
+        malicious: row.malicious + found,
+        found_later: row.found_later + found,
+        untold: row.untold + found,
+      })
+      return true
+    },
+
+    async takeFoundLater(version, since) {
+      const organization = untold(version, since)
+      if (organization === undefined) return undefined
+      const rows = uploadsIn(organization).filter((row) => row.untold > 0)
+      for (const row of rows) state.trafficUploads.set(row.id, { ...row, untold: 0 })
+      return { organization, uploads: rows.length, requests: rows.reduce((sum, row) => sum + row.untold, 0) }
     },
 
     async addSlots(threatBlocker, slots) {
@@ -61,7 +127,7 @@ export function memoryTraffic(state: State): TrafficStore {
         const newest = hours.at(-1)
         if (!newest) continue
         const ofChart = hours.filter(({ start }) => start > newest.start - DAY)
-        found.set(id, { hours: ofChart, days: sumsBy(DAY, hours).slice(-30) })
+        found.set(id, { hours: ofChart.map(toCount), days: sumsBy(DAY, hours).slice(-30).map(toCount) })
       }
       return found
     },
@@ -106,7 +172,9 @@ function together(threat: NewThreat, before: NewThreat | undefined): NewThreat {
     .toSorted()
     .filter((_, index) => index === 0 || index === 3)
   const snapshot = Math.max(before.snapshot, threat.snapshot)
-  return { ...threat, requests: before.requests + threat.requests, first_seen, last_seen, snapshot }
+  const requests = before.requests + threat.requests
+  const found_later = before.found_later + threat.found_later
+  return { ...threat, requests, found_later, first_seen, last_seen, snapshot }
 }
 
 /** The counts added up by units of `seconds`, oldest first. */
@@ -114,13 +182,31 @@ function sumsBy(seconds: number, counts: RequestCount[]): RequestCount[] {
   const sums = new Map<number, RequestCount>()
   for (const count of counts) {
     const start = Math.floor(count.start / seconds) * seconds
-    const { total, malicious } = sums.get(start) ?? { total: 0, malicious: 0 }
-    sums.set(start, { start, total: total + count.total, malicious: malicious + count.malicious })
+    const { total, malicious, found_later } = sums.get(start) ?? { total: 0, malicious: 0, found_later: 0 }
+    sums.set(start, {
+      start,
+      total: total + count.total,
+      malicious: malicious + count.malicious,
+      found_later: found_later + count.found_later,
+    })
   }
   return [...sums.values()].toSorted((a, b) => compare(a.start, b.start))
 }
 
-function toUpload({ threat_blocker: _, raw: _raw, ...upload }: TrafficUploadRow): TrafficUpload {
+function toCount({ start, total, malicious }: SlotCount): SlotCount {
+  return { start, total, malicious }
+}
+
+function isFree({ lease_until }: TrafficUploadRow, now: string): boolean {
+  return lease_until === null || lease_until <= now
+}
+
+function copyOf({ version, malicious_lines }: Judgement): Judgement {
+  return { version, malicious_lines: malicious_lines.slice() }
+}
+
+function toUpload(row: TrafficUploadRow): TrafficUpload {
+  const { threat_blocker: _, raw: _raw, judgement: _judgement, untold: _untold, lease_until: _lease, ...upload } = row
   return copy(upload)
 }
 

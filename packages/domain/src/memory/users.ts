@@ -30,6 +30,9 @@ export function memoryUsers(state: State): UserStore {
       if (user) state.users.set(id, { ...user, ...copy(edit) })
     },
 
+    // Units run one after the other.
+    async lock() {},
+
     async list() {
       return copy([...state.users.values()].toSorted((a, b) => compare(a.email, b.email)))
     },

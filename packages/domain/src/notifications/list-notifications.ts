@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { authorizeOwn } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Page, pageEntries } from '../page.ts'
 import { object, parse } from '../parse.ts'
@@ -16,16 +17,17 @@ export const NotificationQuery = object({
 })
 
 /**
- * Lists the caller's own notifications.
+ * Lists the caller's own notifications, of the organizations that their token reaches.
  *
  * @param input see `NotificationQuery`.
- * @throws DomainError `invalid`.
+ * @throws DomainError `forbidden`, `invalid`.
  */
 export async function listNotifications(
   ports: Needs<'notifications'>,
   caller: Caller,
   input: unknown = {},
 ): Promise<Page<Notification>> {
+  const organizations = authorizeOwn(caller, 'notification.read')
   const { limit, offset, order, ...filter } = parse(NotificationQuery, input)
-  return ports.notifications.listOf(caller.user, filter, { limit, offset, order })
+  return ports.notifications.listOf(caller.user, { ...filter, organizations }, { limit, offset, order })
 }

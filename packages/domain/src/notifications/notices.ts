@@ -56,6 +56,12 @@ const NOTICES: Partial<Record<EventType, (event: DomainEvent) => Notice | undefi
       key: `malicious-traffic:${blocker}:${event.datetime.slice(0, 13)}`,
     }
   },
+  'traffic.found_later': (event) => ({
+    ...warning('fa-solid fa-clock-rotate-left', `/api/v1/statistics?organization=${event.organization}`),
+    to: { roles: rolesThatMay('threat_blocker.edit') },
+    title: 'Malicious traffic found later',
+    message: `Newer threat feeds know ${counted(event.details.requests, 'request')} in ${counted(event.details.uploads, 'earlier upload')} as malicious. What is found later is counted at its own time, and marked.`,
+  }),
   'vpn_profile.created': (event) => ({
     ...info('fa-solid fa-network-wired', `/api/v1/vpn/${event.record}`),
     to: { roles: rolesThatMay('vpn_profile.create') },
@@ -86,6 +92,10 @@ const NOTICES: Partial<Record<EventType, (event: DomainEvent) => Notice | undefi
     title: 'Assessment available',
     message: `${event.details.name}: ${event.details.score} of 100.`,
   }),
+}
+
+function counted(count: unknown, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
 function info(icon: string, href: string) {

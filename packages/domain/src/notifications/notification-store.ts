@@ -4,16 +4,20 @@ import type { Notification } from './notification.ts'
 /** Fields that notifications can be ordered by. */
 export const NOTIFICATION_ORDER = ['id', 'datetime', 'read', 'type'] as const
 
+/** A notification to be stored for each of its people. */
 export type NewNotification = Omit<Notification, 'id' | 'organization' | 'read'> & {
   organization: number
   /** Where given, a person gets at most one notification of this key, however often it is inserted. */
   key?: string
 }
 
+/** Which notifications a list holds; what is undefined does not narrow it. */
 export type NotificationFilter = {
   read?: boolean | undefined
   type?: Notification['type'] | undefined
   organization?: number | undefined
+  /** Of these organizations alone; null, or left out, for all. */
+  organizations?: readonly number[] | null
 }
 
 /**
@@ -28,8 +32,18 @@ export type NotificationStore = {
     filter: NotificationFilter,
     page: PageRequest<(typeof NOTIFICATION_ORDER)[number]>,
   ): Promise<Page<Notification>>
-  /** Marks it read and returns it; undefined if there is none that this person can see. */
-  markRead(user: string, id: number): Promise<Notification | undefined>
-  /** Marks all that the person can see as read and returns how many were not. */
-  markAllRead(user: string): Promise<number>
+  /**
+   * Marks it read, and says whether it was not; undefined if there is none that this person can see, among those of
+   * `organizations` where they are given.
+   */
+  markRead(
+    user: string,
+    id: number,
+    organizations?: readonly number[] | null,
+  ): Promise<{ notification: Notification; wasUnread: boolean } | undefined>
+  /** Marks all that the person can see so as read and returns how many were not, by organization, ascending. */
+  markAllRead(
+    user: string,
+    organizations?: readonly number[] | null,
+  ): Promise<{ organization: number; marked: number }[]>
 }

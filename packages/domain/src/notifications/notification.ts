@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { OrganizationSummary } from '../organizations/organization.ts'
-import { object } from '../parse.ts'
+import { described, object } from '../parse.ts'
 import { Id, Timestamp } from '../values.ts'
 
+/** How urgent a notification is (decisions.md §4). */
 export const NOTIFICATION_TYPES = ['info', 'warning'] as const
 
 /** A message to one person about something in one of their organizations. */
@@ -12,12 +13,10 @@ export const Notification = object({
   title: v.string(),
   message: v.string(),
   type: v.picklist(NOTIFICATION_TYPES),
-  /** What a click does; following `extra.href` is all there is. */
-  action: v.literal('link'),
+  action: described(v.literal('link'), 'What a click does; following `extra.href` is all there is.'),
   read: v.boolean(),
   datetime: Timestamp,
-  /** Font Awesome class names. */
-  icon: v.string(),
+  icon: described(v.string(), 'Font Awesome class names.'),
   extra: object({ href: v.string() }),
 })
 export type Notification = v.InferOutput<typeof Notification>

@@ -1,5 +1,6 @@
+import { authorizeOwn } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { NewOrganization } from './organization.ts'
@@ -9,13 +10,14 @@ import { NewOrganization } from './organization.ts'
  *
  * @param input see `NewOrganization`; only `name` is required.
  * @returns id of the new organization, an integer >= 1.
- * @throws DomainError `invalid` (with the failing paths).
+ * @throws DomainError `forbidden` (a narrowed token), `invalid` (with the failing paths).
  */
 export async function createOrganization(
   ports: Needs<'transact' | 'now'>,
   caller: Caller,
   input: unknown,
 ): Promise<number> {
+  authorizeOwn(caller, 'organization.create')
   const organization = parse(NewOrganization, input)
   return ports.transact(async (stores) => {
     const id = await stores.organizations.insert(organization)
@@ -24,7 +26,7 @@ export async function createOrganization(
       type: 'organization.created',
       organization: id,
       record: id,
-      changes: { name: [undefined, organization.name] },
+      changes: { ...creationOf(organization), owner: [undefined, caller.user] },
     })
     return id
   })

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { isPermitted, membershipsFor } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { mayPerform } from '../access/policy.ts'
 import { type Page, pageEntries } from '../page.ts'
-import { object, parse } from '../parse.ts'
+import { described, object, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { list, ShortText } from '../values.ts'
 import { Industry, type Organization, Sector } from './organization.ts'
@@ -12,10 +12,10 @@ import { ORGANIZATION_ORDER } from './organization-store.ts'
 export const OrganizationQuery = object({
   ...pageEntries(ORGANIZATION_ORDER, '-id'),
   name: v.optional(ShortText),
-  /** Only those whose basic information the caller may edit (`true`), or may not (`false`). */
-  editable: v.optional(v.boolean()),
-  /** Only those that the caller owns (`true`), or does not (`false`). */
-  owned: v.optional(v.boolean()),
+  editable: v.optional(
+    described(v.boolean(), 'Only those whose basic information the caller may edit (`true`), or may not (`false`).'),
+  ),
+  owned: v.optional(described(v.boolean(), 'Only those that the caller owns (`true`), or does not (`false`).')),
   sectors: v.optional(list(Sector)),
   industries: v.optional(list(Industry)),
 })
@@ -32,9 +32,11 @@ export async function listOrganizations(
   input: unknown = {},
 ): Promise<Page<Organization>> {
   const { limit, offset, order, editable, owned, ...filter } = parse(OrganizationQuery, input)
-  const memberships = await ports.members.membershipsOf(caller.user)
+  const memberships = await membershipsFor(ports, caller)
   const ids = memberships
-    .filter(({ role }) => editable === undefined || mayPerform(role, 'organization.edit') === editable)
+    .filter(({ organization: { id }, role }) => {
+      return editable === undefined || isPermitted(caller, role, id, 'organization.edit') === editable
+    })
     .filter(({ role }) => owned === undefined || (role === 'owner') === owned)
     .map(({ organization }) => organization.id)
   return ports.organizations.listActive(ids, filter, { limit, offset, order })

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
-import { object, optionalEntries } from '../parse.ts'
+import { described, object, optionalEntries } from '../parse.ts'
 import { Count, EmailAddress, FreeText, HostName, HttpUrl, Id, IpAddress, Label, list, Name } from '../values.ts'
 import { INDUSTRIES } from './industries.ts'
 import { SECTORS } from './sectors.ts'
 
+/** One of `SECTORS`. */
 export const Sector = v.picklist(SECTORS)
+/** One of `INDUSTRIES`. */
 export const Industry = v.picklist(INDUSTRIES)
 
 /** A person to write or call at the organization. */
@@ -13,8 +15,7 @@ export const Contact = object({
   role: v.optional(Label, ''),
   email: EmailAddress,
   phone: v.optional(Label, ''),
-  /** Whether reports go to this contact by e-mail. */
-  email_report: v.optional(v.boolean(), false),
+  email_report: v.optional(described(v.boolean(), 'Whether reports go to this contact by e-mail.'), false),
 })
 export type Contact = v.InferOutput<typeof Contact>
 
@@ -24,8 +25,7 @@ export const INFRASTRUCTURES = ['cloud', 'on-prem', 'hybrid', ''] as const
 const entries = {
   name: Name,
   description: FreeText,
-  /** Headcount. */
-  number_employees: Count,
+  number_employees: described(Count, 'Headcount.'),
   website: HttpUrl,
   logo: HttpUrl,
   sectors: list(Sector),
@@ -52,7 +52,8 @@ export const NewOrganization = object({
   contacts: v.optional(entries.contacts, []),
   domains: v.optional(entries.domains, []),
   ips: v.optional(entries.ips, []),
-  infrastructure: v.optional(entries.infrastructure, ''),
+  // The contract names it in answers alone.
+  infrastructure: v.optional(v.pipe(entries.infrastructure, v.metadata({ 'x-extension': true })), ''),
 })
 export type NewOrganization = v.InferOutput<typeof NewOrganization>
 

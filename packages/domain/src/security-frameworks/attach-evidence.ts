@@ -1,7 +1,9 @@
 import type { Caller } from '../access/caller.ts'
-import { invalid } from '../errors.ts'
+import { invalid, isUnavailable } from '../errors.ts'
 import { record } from '../events.ts'
 import type { StagedFile } from '../files/file-store.ts'
+import { requireRoom, requireStorage } from '../files/storage-quota.ts'
+import { inUnit, type UploadTerms } from '../files/upload-terms.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { evidenceStamp } from './evidence.ts'
@@ -15,6 +17,10 @@ export const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&'()*+,./:=?@^-]*"))*$/
 
+/** An attached document: its safe file name, and the path under which a member can fetch the bytes. */
+export type AttachedDocument = { file_name: string; file_path: string }
+
+/** A document as it comes: its name and media type as sent, and its bytes. */
 export type EvidenceUpload = {
   /** As sent by the client; made safe here. */
   file_name: string
@@ -26,8 +32,10 @@ export type EvidenceUpload = {
 /**
  * Attaches a document to a control: stores the bytes as they come, then appends an evidence entry that names them.
  *
+ * @param terms what else holds for the upload, see `UploadTerms`.
  * @returns the safe file name, and the path under which a member can fetch the bytes.
- * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, or 10,000 evidences already), `too_large`.
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, or 10,000 evidences already), `too_large`,
+ *   `conflict` (the organization's storage is full).
  */
 export async function attachEvidence(
   ports: Needs<'transact' | 'files' | 'now' | 'newUuid'>,
@@ -35,15 +43,19 @@ export async function attachEvidence(
   path: ControlPath,
   upload: EvidenceUpload,
   limit = MAX_DOCUMENT_BYTES,
-): Promise<{ file_name: string; file_path: string }> {
+  terms: UploadTerms<AttachedDocument> = {},
+): Promise<AttachedDocument> {
   const file_name = parse(FileName, upload.file_name)
-  await ports.transact((stores) => findControl(stores, caller, path, 'evidence.attach'))
+  await ports.transact(async (stores) => {
+    await findControl(stores, caller, path, 'evidence.attach')
+    await requireRoom(stores, path.organization, terms.quota)
+  })
   const staged = await ports.files.stage(upload.content, limit)
   try {
-    return await keep(ports, caller, path, { file_name, content_type: upload.content_type }, staged)
+    return await keep(ports, caller, path, { file_name, content_type: upload.content_type }, staged, terms)
   } catch (error) {
     // What cannot be erased now is swept away later; the first error is the one to tell of.
-    await ports.files.discard(staged.file).catch(() => {})
+    if (!isUnavailable(error)) await ports.files.discard(staged.file).catch(() => {})
     throw error
   }
 }
@@ -54,10 +66,11 @@ async function keep(
   path: ControlPath,
   { file_name, content_type }: { file_name: string; content_type: string },
   staged: StagedFile,
-): Promise<{ file_name: string; file_path: string }> {
+  terms: UploadTerms<AttachedDocument>,
+): Promise<AttachedDocument> {
   const name = `${ports.newUuid().replaceAll('-', '')}.${extensionOf(file_name) || 'bin'}`
   const file_path = documentPath(path, name)
-  return ports.transact(async (stores) => {
+  return inUnit(ports, terms, async (stores) => {
     const { organization, framework } = path
     await stores.securityFrameworks.lock(organization, framework)
     // Asked again: the control or the right may have gone while the file came in.
@@ -73,6 +86,7 @@ async function keep(
       content_type:
         content_type.length <= 255 && MEDIA_TYPE.test(content_type) ? content_type : 'application/octet-stream',
     })
+    await requireStorage(stores, organization, terms.quota)
     const stamp = await evidenceStamp(ports, stores, caller)
     const evidence = { files: [file_path], details: '', completed: 0, residual_risk: 0, ...stamp }
     await stores.securityFrameworks.setEvidences(framework, path.control, [...control.evidences, evidence])
@@ -80,6 +94,7 @@ async function keep(
       type: 'evidence.attached',
       organization,
       record: framework,
+      changes: { evidence: [undefined, evidence] },
       details: { control: path.control, file_name, file_path, sha256: staged.sha256 },
     })
     return { file_name, file_path }

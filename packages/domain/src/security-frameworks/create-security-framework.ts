@@ -1,8 +1,9 @@
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { changesBetween, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
+import { partsOf } from './edit-security-framework.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
 import { NewSecurityFramework, type SecurityFramework } from './security-framework.ts'
 
@@ -29,6 +30,7 @@ export async function createSecurityFramework(
       type: 'security_framework.created',
       organization,
       record: id,
+      changes: changesBetween({}, partsOf(framework)),
       details: { title, controls: sent.length },
     })
     return { id, ...framework }

@@ -17,5 +17,7 @@ export type Document = {
 /** Documents of active frameworks of active organizations. */
 export type DocumentStore = {
   insert(document: Document): Promise<void>
+  /** Bytes of all documents of the organization, those of removed frameworks included. */
+  sizeOf(organization: number): Promise<number>
   findActive(place: Pick<Document, 'organization' | 'framework' | 'control' | 'name'>): Promise<Document | undefined>
 }

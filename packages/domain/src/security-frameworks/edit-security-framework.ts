@@ -1,24 +1,27 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { type Changes, changesBetween, record } from '../events.ts'
+import { changesBetween, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
+import { requireVersion } from '../version.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
 import { permitSecurityFramework, type SecurityFrameworkPath } from './find-security-framework.ts'
-import { type Control, type SecurityFramework, SecurityFrameworkEdit } from './security-framework.ts'
+import { type SecurityFramework, SecurityFrameworkEdit } from './security-framework.ts'
 
 /**
  * Edits a framework association: `title` and `security_frameworks` are replaced where `input` names them. Evidence that
  * is left out is kept in the audit trail.
  *
+ * @param expected versions of which the association must be in one.
  * @returns the stored association with its evidence.
- * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths).
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editSecurityFramework(
-  ports: Needs<'transact' | 'now'>,
+  ports: Needs<'transact' | 'now' | 'newSha256'>,
   caller: Caller,
   path: SecurityFrameworkPath,
   input: unknown,
+  expected?: readonly string[],
 ): Promise<SecurityFramework> {
   return ports.transact(async (stores) => {
     const { organization, framework: id } = path
@@ -27,6 +30,7 @@ export async function editSecurityFramework(
     await stores.securityFrameworks.lock(organization, id)
     const before = await stores.securityFrameworks.findActive(organization, id)
     if (!before) throw new DomainError('not_found')
+    requireVersion(ports, before, expected)
     const after: SecurityFramework = { ...before, title: edit.title ?? before.title }
     if (edit.security_frameworks) {
       const stamp = await evidenceStamp(ports, stores, caller)
@@ -37,17 +41,13 @@ export async function editSecurityFramework(
       type: 'security_framework.edited',
       organization,
       record: id,
-      changes: { ...changesBetween({ title: before.title }, { title: after.title }), ...controlChanges(before, after) },
+      changes: changesBetween(partsOf(before), partsOf(after)),
     })
     return after
   })
 }
 
-/** The controls that differ, old and new, under `control:ID`. */
-function controlChanges(before: SecurityFramework, after: SecurityFramework): Changes {
-  return changesBetween(byId(before.security_frameworks), byId(after.security_frameworks))
-}
-
-function byId(controls: Control[]): { [id: string]: Control } {
-  return Object.fromEntries(controls.map((control) => [`control:${control.id}`, control]))
+/** What the audit trail tells apart of a framework: its title, and each control, under `control:ID`. */
+export function partsOf({ title, security_frameworks }: Omit<SecurityFramework, 'id'>): { [part: string]: unknown } {
+  return { title, ...Object.fromEntries(security_frameworks.map((control) => [`control:${control.id}`, control])) }
 }

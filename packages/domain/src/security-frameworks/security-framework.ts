@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { object } from '../parse.ts'
+import { described, object } from '../parse.ts'
 import {
   Count,
   CronExpression,
@@ -9,6 +9,7 @@ import {
   Label,
   list,
   Name,
+  NO_CONTROL,
   ShortText,
   Timestamp,
   Weight,
@@ -28,6 +29,7 @@ const FilePath = v.pipe(
   v.string(),
   v.maxLength(2048),
   v.check((value) => v.is(FreeText, value), 'Must be a path'),
+  v.metadata({ pattern: NO_CONTROL }),
 )
 
 /** Who submitted an evidence entry. */
@@ -35,14 +37,14 @@ export const Submitter = object({ user_id: ShortText, user_email: ShortText })
 
 /** One piece of evidence: entries are a history, the newest last. */
 export const Evidence = object({
-  /** Paths of uploaded documents; a path opens nothing by itself, every download checks rights anew. */
-  files: v.array(v.string()),
+  files: described(
+    v.array(v.string()),
+    'Paths of uploaded documents; a path opens nothing by itself, every download checks rights anew.',
+  ),
   details: v.string(),
   datetime: Timestamp,
-  /** 0 is open, anything above is done. */
-  completed: Count,
-  /** From 0 up. */
-  residual_risk: Weight,
+  completed: described(Count, '0 is open, anything above is done.'),
+  residual_risk: described(Weight, 'What remains at risk, from 0 up.'),
   submitted_by: Submitter,
 })
 export type Evidence = v.InferOutput<typeof Evidence>
@@ -58,6 +60,10 @@ export const SentEvidence = object({
 })
 export type SentEvidence = v.InferOutput<typeof SentEvidence>
 
+// The format characters of the first plane, as every language's regular expressions can tell them.
+const PRINTABLE =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]+$'
+
 /** 1 to 64 printable characters, `/` included, but not `.` or `..`, which a path cannot carry. */
 export const ControlId = v.pipe(
   v.string(),
@@ -70,6 +76,7 @@ export const ControlId = v.pipe(
     'A control id has 1 to 64 printable characters',
   ),
   v.check((value) => value !== '.' && value !== '..', 'A control id is not . or ..'),
+  v.metadata({ minLength: 1, maxLength: 64, pattern: PRINTABLE, not: { enum: ['.', '..'] } }),
 )
 
 const EVIDENCE_TYPES = ['self', 'automated'] as const
@@ -78,11 +85,9 @@ const entries = {
   id: ControlId,
   type: v.optional(Label, 'control'),
   title: Name,
-  /** From 0 up; normalised where a score is computed. */
-  weight: v.optional(Weight, 0),
+  weight: v.optional(described(Weight, 'From 0 up; weights need not add up to 1.'), 0),
   details: v.optional(JsonObject, {}),
-  /** When evidence is due, in UTC. */
-  frequency: v.optional(CronExpression, ''),
+  frequency: v.optional(described(CronExpression, 'When evidence is due, in UTC.'), ''),
   description: v.optional(FreeText, ''),
   evidence_type: v.optional(v.picklist(EVIDENCE_TYPES), 'self'),
 }

@@ -1,6 +1,6 @@
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { NewThreatBlocker } from './threat-blocker.ts'
@@ -21,12 +21,13 @@ export async function createThreatBlocker(
   return ports.transact(async (stores) => {
     const { organization, device_id } = blocker
     await authorize(stores, caller, organization, 'threat_blocker.create')
-    const created_at = ports.now().toISOString()
-    const id = await stores.threatBlockers.insert({ ...blocker, atb_key: ports.newUuid(), created_at })
+    const stored = { ...blocker, atb_key: ports.newUuid(), created_at: ports.now().toISOString() }
+    const id = await stores.threatBlockers.insert(stored)
     await record(ports, stores, caller, {
       type: 'threat_blocker.created',
       organization,
       record: id,
+      changes: creationOf(stored),
       details: { device_id },
     })
     return id

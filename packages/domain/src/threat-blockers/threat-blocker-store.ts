@@ -20,6 +20,8 @@ export type ThreatBlockerStore = {
   idsOf(organizations: number[]): Promise<number[]>
   /** Replaces what `edit` names; false if absent or removed. */
   update(id: number, edit: ThreatBlockerEdit): Promise<boolean>
+  /** Takes the blocker's lock until the transaction ends; false if there is no active one. */
+  lock(id: number): Promise<boolean>
   /** Marks the record removed at `at` (ISO); false if absent or already removed. */
   remove(id: number, at: string): Promise<boolean>
 }

@@ -1,25 +1,24 @@
 import * as v from 'valibot'
 import { OrganizationSummary } from '../organizations/organization.ts'
-import { object, optionalEntries } from '../parse.ts'
+import { described, object, optionalEntries } from '../parse.ts'
 import { Count, EmailAddress, Id, JsonObject, list, Name, OptionalIpAddress, Timestamp, Uuid } from '../values.ts'
 
 /** Services that a blocker can run. */
 export const SERVICES = ['Service IPv4 Protection', 'Service Domain Protection'] as const
+/** One of `SERVICES`. */
 export const Service = v.picklist(SERVICES)
 
 /** How a blocker is deployed. */
 export const DEPLOYMENTS = ['series', 'parallel'] as const
 
+/** What a blocker is built into, by name, with its own settings. */
 export const Plugin = object({ name: Name, config: v.optional(JsonObject, {}) })
 
 const entries = {
-  /** Identifier of the installed device; several configurations may name the same one. */
-  device_id: Name,
-  /** Technical contact for alerts, updates and notices. */
-  email: EmailAddress,
+  device_id: described(Name, 'Identifier of the installed device; several configurations may name the same one.'),
+  email: described(EmailAddress, 'Technical contact for alerts, updates and notices.'),
   type: v.picklist(DEPLOYMENTS),
-  /** Enabled services. */
-  services: list(Service),
+  services: described(list(Service), 'Enabled services.'),
 }
 
 /** What it takes to create a threat blocker; all fields are required (decisions.md §4). */
@@ -36,10 +35,8 @@ const Flag = v.picklist([0, 1])
 
 /** Requests of one UTC day. */
 export const WebStat = object({
-  /** Start of the day. */
-  datetime: Timestamp,
-  /** Percentage of the requests that was malicious, 0 to 100, two decimals. */
-  waf_protection: v.number(),
+  datetime: described(Timestamp, 'Start of the day.'),
+  waf_protection: described(v.number(), 'Percentage of the requests that was malicious, 0 to 100, two decimals.'),
   total_managed_requests: Count,
 })
 export type WebStat = v.InferOutput<typeof WebStat>
@@ -56,17 +53,12 @@ export type ChartStat = v.InferOutput<typeof ChartStat>
 /** How a blocker does, worked out at every read (see `check.ts`). */
 export const Check = object({
   stat: object({
-    /** 1 while the organization has an active VPN profile. */
-    vpn: Flag,
-    /** 1 while the domain service is enabled. */
-    dnsbl: Flag,
-    /** 1 while the IPv4 service is enabled. */
-    iplist: Flag,
-    /** The last upload, else the creation. */
-    datetime: Timestamp,
+    vpn: described(Flag, '1 while the organization has an active VPN profile.'),
+    dnsbl: described(Flag, '1 while the domain service is enabled.'),
+    iplist: described(Flag, '1 while the IPv4 service is enabled.'),
+    datetime: described(Timestamp, 'The last upload, else the creation.'),
   }),
-  /** 1 when traffic was uploaded within the last 24 hours. */
-  status: Flag,
+  status: described(Flag, '1 when traffic was uploaded within the last 24 hours.'),
   web_stat: v.array(WebStat),
   chart_stat: v.array(ChartStat),
 })
@@ -76,8 +68,7 @@ export type Check = v.InferOutput<typeof Check>
 export const ThreatBlocker = object({
   id: Id,
   organization: OrganizationSummary,
-  /** Key of the configuration, made here. */
-  atb_key: Uuid,
+  atb_key: described(Uuid, 'Key of the configuration, made here.'),
   type: entries.type,
   email: v.string(),
   check: Check,
@@ -88,6 +79,12 @@ export const ThreatBlocker = object({
   device_id: v.string(),
 })
 export type ThreatBlocker = v.InferOutput<typeof ThreatBlocker>
+
+/** The part of a blocker that edits change: what its version is made of. `check` changes by itself. */
+export function editableState(blocker: Omit<ThreatBlocker, 'check'>): object {
+  const { id, type, email, plugin, endpoint, privateIP, services, device_id } = blocker
+  return { id, type, email, plugin, endpoint, privateIP, services, device_id }
+}
 
 /** What the store keeps of it, and what `check` is worked out from. */
 export type StoredThreatBlocker = Omit<ThreatBlocker, 'check'> & {

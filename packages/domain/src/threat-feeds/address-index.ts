@@ -12,8 +12,13 @@ type Segments = {
   starts: Uint32Array
   /** The entry that each segment belongs to; `NONE` for a gap. */
   owners: Uint32Array
-  /** By the upper 16 bits of an address: the segment of the first address that has them. */
+  /** By the upper bits of an address: the segment of the first address that has them; 2^n of them, and the last one again. */
   jumps: Uint32Array
+  /**
+   * By more of its upper bits, one bit each: whether an entry has any address with these. Most addresses of a log are in no
+   * feed, and this is all that is read for them, instead of three places far from each other. 2^n bits.
+   */
+  occupied: Uint32Array
   /** First and last address of each entry, see `Networks`. */
   entries: Uint32Array
 }
@@ -22,7 +27,9 @@ type Segments = {
 export type AddressIndex = { v4: Segments; v6: Segments }
 
 const NONE = 0xffffffff
-const JUMPS = 0x10000
+/** Most upper bits that `jumps` tells apart, and `occupied`: 256 KiB and 2 MiB. Of few segments they tell fewer apart. */
+const MAX_JUMP_BITS = 16
+const MAX_OCCUPIED_BITS = 24
 
 /**
  * Makes the index. Where entries overlap, the one with the fewest addresses owns an address, and of several such ones
@@ -40,9 +47,21 @@ export function lookUpAddress({ v4, v6 }: AddressIndex, { kind, words }: Address
   return found < 0 ? -1 : found + v4.entries.length / V4_WIDTH
 }
 
-function lookUpV4({ starts, owners, jumps }: Segments, address: number): number {
-  let low = jumps[address >>> 16] as number
-  let high = jumps[(address >>> 16) + 1] as number
+/** How far the first word of an address is shifted so that one of `places`, which are a power of two, is left. */
+function shiftTo(places: number): number {
+  return Math.clz32(places) + 1
+}
+
+function isOccupied(occupied: Uint32Array, first: number): boolean {
+  const place = first >>> shiftTo(occupied.length * 32)
+  return (((occupied[place >>> 5] as number) >>> (place & 31)) & 1) === 1
+}
+
+function lookUpV4({ starts, owners, jumps, occupied }: Segments, address: number): number {
+  if (!isOccupied(occupied, address)) return -1
+  const upper = address >>> shiftTo(jumps.length - 1)
+  let low = jumps[upper] as number
+  let high = jumps[upper + 1] as number
   while (low < high) {
     const middle = (low + high + 1) >>> 1
     if ((starts[middle] as number) <= address) low = middle
@@ -52,11 +71,13 @@ function lookUpV4({ starts, owners, jumps }: Segments, address: number): number 
   return owner === NONE ? -1 : owner
 }
 
-function lookUpV6({ starts, owners, jumps }: Segments, words: Uint32Array): number {
+function lookUpV6({ starts, owners, jumps, occupied }: Segments, words: Uint32Array): number {
   const count = owners.length
   const first = words[0] as number
-  let low = jumps[first >>> 16] as number
-  let high = jumps[(first >>> 16) + 1] as number
+  if (!isOccupied(occupied, first)) return -1
+  const upper = first >>> shiftTo(jumps.length - 1)
+  let low = jumps[upper] as number
+  let high = jumps[upper + 1] as number
   while (low < high) {
     const middle = (low + high + 1) >>> 1
     const start = starts[middle] as number
@@ -133,6 +154,7 @@ function segmentsOf({ words, length }: Words, width: number): Segments {
     starts: sharedWords(byColumns(starts, segments, size)),
     owners: sharedWords(owners.subarray(0, segments)),
     jumps: sharedWords(jumpsOf(starts, segments, size)),
+    occupied: sharedWords(occupiedOf(starts, owners, segments, size)),
     entries: sharedWords(words.subarray(0, length)),
   }
 }
@@ -180,20 +202,51 @@ function byColumns(rows: Uint32Array, count: number, size: number): Uint32Array 
 }
 
 function jumpsOf(starts: Uint32Array, segments: number, size: number): Uint32Array {
-  const jumps = new Uint32Array(JUMPS + 1).fill(segments - 1)
+  const places = 2 ** Math.min(bitsOf(segments), MAX_JUMP_BITS)
+  const shift = shiftTo(places)
+  const jumps = new Uint32Array(places + 1).fill(segments - 1)
   let segment = 0
-  for (let upper = 0; upper < JUMPS; upper += 1) {
-    while (segment + 1 < segments && startsBy(starts, (segment + 1) * size, size, upper)) segment += 1
+  for (let upper = 0; upper < places; upper += 1) {
+    while (segment + 1 < segments && startsBy(starts, (segment + 1) * size, size, upper, shift)) segment += 1
     jumps[upper] = segment
   }
   return jumps
 }
 
-/** Whether a segment begins at the first address with these upper 16 bits, or before it. */
-function startsBy(starts: Uint32Array, at: number, size: number, upper: number): boolean {
+/** Bits that tell so many segments apart; at least one, since a word cannot be shifted by all of its bits. */
+function bitsOf(segments: number): number {
+  return 32 - Math.clz32(segments)
+}
+
+/** Whether a segment begins at the first address with these upper bits, or before it. */
+function startsBy(starts: Uint32Array, at: number, size: number, upper: number, shift: number): boolean {
   const first = starts[at] as number
-  if (first >>> 16 !== upper) return first >>> 16 < upper
-  return (first & 0xffff) === 0 && starts.subarray(at + 1, at + size).every((word) => word === 0)
+  if (first >>> shift !== upper) return first >>> shift < upper
+  return first === (upper << shift) >>> 0 && starts.subarray(at + 1, at + size).every((word) => word === 0)
+}
+
+function occupiedOf(starts: Uint32Array, owners: Uint32Array, segments: number, size: number): Uint32Array {
+  // Sixteen places a segment, so that few addresses share one with an entry that does not have them.
+  const places = 2 ** Math.min(bitsOf(segments) + 4, MAX_OCCUPIED_BITS)
+  const shift = shiftTo(places)
+  const occupied = new Uint32Array(places / 32)
+  for (let segment = 0; segment < segments; segment += 1) {
+    if (owners[segment] === NONE) continue
+    const next = segment + 1
+    // The place in which the next segment begins may be this one's last.
+    const last = next < segments ? (starts[next * size] as number) >>> shift : places - 1
+    const isNextFirst = next < segments && startsBy(starts, next * size, size, last, shift)
+    setBits(occupied, (starts[segment * size] as number) >>> shift, isNextFirst ? last - 1 : last)
+  }
+  return occupied
+}
+
+function setBits(words: Uint32Array, from: number, to: number): void {
+  for (let bit = from; bit <= to; ) {
+    const isWhole = (bit & 31) === 0 && bit + 31 <= to
+    words[bit >>> 5] = isWhole ? 0xffffffff : (words[bit >>> 5] as number) | (1 << (bit & 31))
+    bit += isWhole ? 32 : 1
+  }
 }
 
 /** Numbers of which the least one can be taken. */

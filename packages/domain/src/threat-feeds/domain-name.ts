@@ -10,6 +10,7 @@ const DOT = 0x2e
 /** A name as its reader leaves it: the first `length` of `bytes`, in lower case, without a dot at its end. */
 export type DomainName = { bytes: Uint8Array; length: number; labels: number }
 
+/** An empty name, to be read into again and again. */
 export function createDomainName(): DomainName {
   return { bytes: new Uint8Array(MAX_NAME + 1), length: 0, labels: 0 }
 }

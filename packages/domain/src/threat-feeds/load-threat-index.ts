@@ -5,8 +5,6 @@ import { createThreatIndexBuilder, type ThreatIndex } from './threat-index.ts'
 /** An index of the feeds as they were. */
 export type LoadedThreatIndex = {
   index: ThreatIndex
-  /** The version of the feeds, see `ThreatFeedStore`: when there is another one, the index is out of date. */
-  version: number
   /** When a feed in it expires, ISO 8601: from then on the index is out of date, too. Null for never. */
   stale_at: string | null
 }
@@ -17,7 +15,7 @@ export async function loadThreatIndex(ports: Needs<'threatFeeds' | 'files' | 'no
     // Asked first: what changes while the snapshots are read makes another version.
     const version = await ports.threatFeeds.version()
     try {
-      return { version, ...(await load(ports)) }
+      return await load(ports, version)
     } catch (error) {
       // A snapshot that was replaced meanwhile is gone; then those that are there now are read.
       if ((await ports.threatFeeds.version()) === version) throw error
@@ -25,7 +23,7 @@ export async function loadThreatIndex(ports: Needs<'threatFeeds' | 'files' | 'no
   }
 }
 
-async function load(ports: Needs<'threatFeeds' | 'files' | 'now'>): Promise<Omit<LoadedThreatIndex, 'version'>> {
+async function load(ports: Needs<'threatFeeds' | 'files' | 'now'>, version: number): Promise<LoadedThreatIndex> {
   const now = ports.now()
   const builder = createThreatIndexBuilder()
   let stale_at: string | null = null
@@ -37,5 +35,5 @@ async function load(ports: Needs<'threatFeeds' | 'files' | 'now'>): Promise<Omit
     reader.end()
     if (expires_at !== null && (stale_at === null || expires_at < stale_at)) stale_at = expires_at
   }
-  return { index: builder.build(), stale_at }
+  return { index: builder.build(version), stale_at }
 }

@@ -15,7 +15,7 @@ function feeds() {
     reader.push(Buffer.from(text))
     reader.end()
   }
-  const judge = openThreatIndex(builder.build())
+  const judge = openThreatIndex(builder.build(1))
   return { feeds: () => judge }
 }
 

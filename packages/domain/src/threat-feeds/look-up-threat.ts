@@ -1,25 +1,34 @@
 import * as v from 'valibot'
 import { invalid } from '../errors.ts'
-import { object, parse } from '../parse.ts'
+import { described, object, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { addressText, createAddress, readAddress } from '../traffic/line-addresses.ts'
 import { Count, Name } from '../values.ts'
 import { createDomainName, readDomainName } from './domain-name.ts'
 
 /** What to look up: an IPv4 or IPv6 address, or a host name. */
-export const ThreatLookupQuery = object({ value: Name })
+export const ThreatLookupQuery = object({
+  value: v.pipe(
+    Name,
+    // An address, or what can stand in a DNS question; `lookUpThreat` refuses the rest.
+    v.metadata({
+      anyOf: [
+        { type: 'string', format: 'ipv4' },
+        { type: 'string', format: 'ipv6' },
+        { type: 'string', format: 'idn-hostname' },
+      ],
+    }),
+  ),
+})
 
 /** What the present feeds say of an address or a host. */
 export const ThreatLookup = object({
-  /** In its shortest form; a name in lower case, as the DNS knows it. */
-  value: v.string(),
+  value: described(v.string(), 'In its shortest form; a name in lower case, as the DNS knows it.'),
   kind: v.picklist(['address', 'host']),
-  /** Whether a feed lists it, or a network or parent domain of it, and none allows it. */
-  listed: v.boolean(),
-  /** The feed, the entry that matched, and the feed's snapshot; `""` and 0 where it is not listed. */
-  feed: v.string(),
-  entry: v.string(),
-  snapshot: Count,
+  listed: described(v.boolean(), 'Whether a feed lists it, or a network or parent domain of it, and none allows it.'),
+  feed: described(v.string(), 'The feed that lists it; `""` where none does.'),
+  entry: described(v.string(), 'The entry of the feed that matched.'),
+  snapshot: described(Count, 'The snapshot of the feed; 0 where none lists it.'),
 })
 export type ThreatLookup = v.InferOutput<typeof ThreatLookup>
 

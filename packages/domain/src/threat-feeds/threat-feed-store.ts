@@ -25,6 +25,8 @@ export type ThreatFeedStore = {
   list(): Promise<ThreatFeed[]>
   /** Grows with every snapshot that is added, replaced or removed; cheap to ask for. */
   version(): Promise<number>
+  /** The version with which a feed last gained entries that speak against somebody; 0 for never. */
+  gainedVersion(): Promise<number>
   /** When the next refresh is due that nobody is at; undefined for none. */
   nextDue(): Promise<string | undefined>
   /**

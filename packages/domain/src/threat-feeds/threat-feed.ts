@@ -5,6 +5,7 @@ import type { UnreadableLine } from './feed-lines.ts'
 
 /** What the entries of a feed are, and whether they speak against somebody (`ip`, `domain`) or for them. */
 export const FEED_KINDS = ['ip', 'domain', 'allow-ip', 'allow-domain'] as const
+/** One of `FEED_KINDS`. */
 export type FeedKind = (typeof FEED_KINDS)[number]
 
 /** Bytes of a feed, uncompressed: 200 MiB. */

@@ -368,7 +368,7 @@ describe('the index', () => {
   })
 
   test('has another version when a snapshot came or went, and only then', async () => {
-    const version = async () => (await loadThreatIndex(ports)).version
+    const version = async () => (await loadThreatIndex(ports)).index.version
     const empty = await version()
     await add(addresses(1))
     const one = await version()

@@ -15,7 +15,7 @@ function indexOf(feeds: Feed[]): ThreatIndex {
     reader.push(Buffer.from(lines.join('\n')))
     reader.end()
   }
-  return builder.build()
+  return builder.build(1)
 }
 
 function judge(index: ThreatIndex, value: string) {
@@ -101,6 +101,7 @@ describe('the index of all feeds', () => {
     const worker = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads')
       workerData.addresses.v4.owners.fill(0)
+      workerData.addresses.v4.occupied.fill(0xffffffff)
       workerData.hosts.ends.byteLength
       parentPort.postMessage('done')`,
       { eval: true, workerData: index },

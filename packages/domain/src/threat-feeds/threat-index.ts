@@ -21,6 +21,8 @@ type Share = { first: number; feed: IndexedFeed }
  * thread without a copy, which then opens it with `openThreatIndex`.
  */
 export type ThreatIndex = {
+  /** Of the feeds, see `ThreatFeedStore`: when there is another one, the index is out of date. */
+  version: number
   addresses: AddressIndex
   hosts: DomainIndex
   /** Shares of the blocking feeds in the entries of `addresses`, IPv4 and IPv6 apart, and in those of `hosts`. */
@@ -32,9 +34,11 @@ export type ThreatIndex = {
 export type ThreatIndexBuilder = {
   /** A reader for the bytes of a feed's snapshot. Feeds come one after the other, by name; of equal entries the first counts. */
   add(feed: IndexedFeed): FeedReader
-  build(): ThreatIndex
+  /** @param version of the feeds, see `ThreatFeedStore`. */
+  build(version: number): ThreatIndex
 }
 
+/** A builder that has read no feed yet. */
 export function createThreatIndexBuilder(): ThreatIndexBuilder {
   const networks = createNetworks()
   const domains = createDomainSet()
@@ -53,7 +57,8 @@ export function createThreatIndexBuilder(): ThreatIndexBuilder {
       shares.v6.push({ first: v6, feed })
       return networkReader(networks)
     },
-    build: () => ({
+    build: (version) => ({
+      version,
       addresses: createAddressIndex(networks),
       hosts: domains.index(),
       shares,
@@ -66,9 +71,10 @@ export function createThreatIndexBuilder(): ThreatIndexBuilder {
  * Opens an index to judge by. What an `allow-ip` feed has is nothing to the `ip` feeds, and what an `allow-domain` feed has,
  * or a parent domain of it, is nothing to the `domain` feeds.
  */
-export function openThreatIndex({ addresses, hosts, shares, allowed }: ThreatIndex): Judge {
+export function openThreatIndex({ version, addresses, hosts, shares, allowed }: ThreatIndex): Judge {
   const { v4, v6 } = countEntries(addresses)
   return {
+    version,
     address(address) {
       const entry = lookUpAddress(addresses, address)
       return entry >= 0 && lookUpAddress(allowed.addresses, address) < 0 ? entry : -1

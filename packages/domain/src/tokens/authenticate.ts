@@ -7,7 +7,7 @@ import { hashSecret, isSecret, TOKEN_PREFIX } from './secret.ts'
 const TOUCH_EVERY = 60_000
 
 /**
- * Says who sent this API token. A text of the wrong form costs no look-up.
+ * Says who sent this API token, and how far it is narrowed. A text of the wrong form or checksum costs no look-up.
  *
  * @returns the caller, and whether the token's last use is due to be noted with `noteTokenUse`.
  * @throws DomainError `unauthenticated` (unknown, revoked, expired).
@@ -15,7 +15,7 @@ const TOUCH_EVERY = 60_000
 export async function authenticate(
   ports: Needs<'tokens' | 'now' | 'newSha256'>,
   text: string,
-): Promise<Required<Caller> & { useIsDue: boolean }> {
+): Promise<Caller & { token: number; useIsDue: boolean }> {
   if (!isSecret(ports, TOKEN_PREFIX, text)) throw new DomainError('unauthenticated')
   const token = await ports.tokens.findByHash(hashSecret(ports, text))
   const now = ports.now()
@@ -23,10 +23,16 @@ export async function authenticate(
     throw new DomainError('unauthenticated')
   }
   const useIsDue = token.last_used_at === null || now.getTime() - Date.parse(token.last_used_at) > TOUCH_EVERY
-  return { user: token.user_id, token: token.id, useIsDue }
+  const { access, organizations } = token
+  return { user: token.user_id, token: token.id, narrowing: { access, organizations }, useIsDue }
 }
 
-/** Notes that a token was used; called beside a request, never on its path. */
+/**
+ * Notes that a token was used, unless that was noted within the last minute, by whatever process; called beside a request,
+ * never on its path.
+ */
 export async function noteTokenUse(ports: Needs<'transact' | 'now'>, token: number): Promise<void> {
-  await ports.transact((stores) => stores.tokens.touch(token, ports.now().toISOString()))
+  const now = ports.now()
+  const since = new Date(now.getTime() - TOUCH_EVERY).toISOString()
+  await ports.transact((stores) => stores.tokens.touch(token, now.toISOString(), since))
 }

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { record } from '../events.ts'
+import { changesBetween, record } from '../events.ts'
 import type { Needs } from '../ports.ts'
 
 /**
@@ -10,7 +10,9 @@ import type { Needs } from '../ports.ts'
  */
 export async function revokeToken(ports: Needs<'transact' | 'now'>, id: number): Promise<void> {
   await ports.transact(async (stores) => {
-    if (!(await stores.tokens.revoke(id, ports.now().toISOString()))) throw new DomainError('not_found')
-    await record(ports, stores, OPERATOR, { type: 'token.revoked', record: id })
+    const revoked_at = ports.now().toISOString()
+    if (!(await stores.tokens.revoke(id, revoked_at))) throw new DomainError('not_found')
+    const changes = changesBetween({}, { revoked_at })
+    await record(ports, stores, OPERATOR, { type: 'token.revoked', record: id, changes })
   })
 }

@@ -2,7 +2,9 @@ import type { Needs } from '../ports.ts'
 
 /** What API tokens and invitation codes begin with, so that a leaked one is recognised. */
 export const TOKEN_PREFIX = 'sms_'
+/** What invitation codes begin with, see `TOKEN_PREFIX`. */
 export const INVITATION_PREFIX = 'smi_'
+/** What kind of secret it is. */
 export type SecretPrefix = typeof TOKEN_PREFIX | typeof INVITATION_PREFIX
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -44,19 +44,41 @@ export function createJsonScanner(
   // By depth: whether it is an object, the trie's node of it, and what a value directly in it stands for.
   const isObject = new Uint8Array(MAX_DEPTH + 2)
   const nodes = new Int32Array(MAX_DEPTH + 2)
-  // The keys of the outermost object of the line before, with quotes and colon, and what each stands for: the lines of a
-  // log have them in the same order, and to compare one is cheaper than to look it up.
-  const memo: { text: Uint8Array; entry: TrieEntry | undefined }[] = []
+  // The keys of the outermost object of the line before, with quotes and colon, one after the other, and what each stands
+  // for: the lines of a log have them in the same order, and to compare one is cheaper than to look it up.
+  const memo = new Uint8Array(MAX_MEMO_BYTES)
+  const memoEnds = new Int32Array(MAX_MEMO)
+  const memoEntries: (TrieEntry | undefined)[] = []
+  let memoCount = 0
+  // Whether all of that object's keys are there, and no object or array was in it.
+  let isMemoFlat = false
   let bytes: Uint8Array = new Uint8Array(0)
   let end = 0
   let isEscaped = false
 
-  function isAt(text: Uint8Array, at: number): boolean {
-    if (at + text.length > end) return false
-    for (let index = 0; index < text.length; index += 1) {
-      if (bytes[at + index] !== text[index]) return false
+  /** Position after the remembered key of this number, which is at `at`, or 0 if it is not. */
+  function skipMemo(key: number, at: number): number {
+    const last = memoEnds[key] as number
+    let place = key === 0 ? 0 : (memoEnds[key - 1] as number)
+    let index = at
+    if (at + last - place > end) return 0
+    for (; place < last; place += 1) {
+      if (bytes[index] !== memo[place]) return 0
+      index += 1
     }
-    return true
+    return index
+  }
+
+  /** Remembers the key of this number, with quotes and colon; those behind it stood in another line. */
+  function remember(key: number, from: number, to: number, entry: TrieEntry | undefined): void {
+    if (key > memoCount) return
+    const place = key === 0 ? 0 : (memoEnds[key - 1] as number)
+    memoCount = key
+    if (key === MAX_MEMO || place + to - from > MAX_MEMO_BYTES) return
+    memo.set(bytes.subarray(from, to), place)
+    memoEnds[key] = place + to - from
+    memoEntries[key] = entry
+    memoCount = key + 1
   }
 
   /** Position after the string that began before `at`. */
@@ -139,6 +161,43 @@ export function createJsonScanner(
   }
 
   /**
+   * Walks an object with the remembered keys, in order, and with no object, array or escape in it: most lines of most
+   * logs, in two thirds of the time that `scan` takes.
+   *
+   * @returns the position after it; 0 where it is something else, or not all there, for `scan` to look at.
+   */
+  function scanAlike(start: number): number {
+    let at = start + 1
+    for (let key = 0; key < memoCount; key += 1) {
+      if (at < end && bytes[at] === 0x20) at += 1
+      at = skipMemo(key, at)
+      if (at === 0) return 0
+      if (at < end && bytes[at] === 0x20) at += 1
+      if (at >= end) return 0
+      const entry = memoEntries[key]
+      const from = at
+      const first = bytes[at] as number
+      if (first === 0x22) {
+        at += 1
+        while (at < end && PLAIN[bytes[at] as number] === 1) at += 1
+        if (at >= end || bytes[at] !== 0x22) return 0
+        if (entry) capture(entry.fields, STRING, from + 1, at)
+        at += 1
+      } else if (first === 0x2d || isDigit(first)) {
+        at = skipNumber(at, false)
+        if (at < 0) return 0
+        if (entry) capture(entry.fields, NUMBER, from, at)
+      } else if (first === 0x74 || first === 0x66 || first === 0x6e) {
+        at = skipLiteral(at)
+        if (at < 0) return 0
+      } else return 0
+      if (at >= end || bytes[at] !== (key + 1 < memoCount ? 0x2c : 0x7d)) return 0
+      at += 1
+    }
+    return at
+  }
+
+  /**
    * Walks the value that begins at `start` of `source`.
    *
    * @param spaces whether line breaks may stand between tokens.
@@ -158,6 +217,13 @@ export function createJsonScanner(
     bytes = source
     end = length
     for (let field = 0; field < fields; field += 1) captured.kind[field] = 0
+    if (isMemoFlat && start < length && source[start] === 0x7b) {
+      const after = scanAlike(start)
+      if (after > 0) return after
+      for (let field = 0; field < fields; field += 1) captured.kind[field] = 0
+    }
+    isMemoFlat = false
+    let isFlat = true
     let keys = 0
     const newline = spaces ? 0x0a : 0x20
     let depth = 0
@@ -182,6 +248,7 @@ export function createJsonScanner(
         if (first === 0x5b && depth === 1 && isObject[1] === 1 && onArray?.(keyFrom, keyTo)) return at + 1
         depth += 1
         if (depth > MAX_DEPTH) return WRONG
+        if (depth > 1) isFlat = false
         isObject[depth] = first === 0x7b ? 1 : 0
         nodes[depth] = child
         at += 1
@@ -198,7 +265,10 @@ export function createJsonScanner(
 
       // What follows it, up to where the next value begins.
       for (;;) {
-        if (depth === 0) return at
+        if (depth === 0) {
+          isMemoFlat = isFlat && keys > 0 && keys === memoCount
+          return at
+        }
         while (at < end && isSpace(bytes[at] as number, newline)) at += 1
         if (at >= end) return MORE
         const byte = bytes[at] as number
@@ -224,14 +294,15 @@ export function createJsonScanner(
         // A key.
         if (bytes[at] !== 0x22) return WRONG
         if (depth === 1) {
-          const known = memo[keys]
+          const behind = keys < memoCount ? skipMemo(keys, at) : 0
           keys += 1
-          if (known && isAt(known.text, at)) {
+          if (behind > 0) {
+            const entry = memoEntries[keys - 1]
             keyFrom = at + 1
-            keyTo = at + known.text.length - 2
-            at += known.text.length
-            fieldsHere = known.entry ? known.entry.fields : NONE
-            child = known.entry ? known.entry.child : 0
+            keyTo = behind - 2
+            at = behind
+            fieldsHere = entry ? entry.fields : NONE
+            child = entry ? entry.child : 0
             break
           }
         }
@@ -253,9 +324,9 @@ export function createJsonScanner(
         const entry = node === 0 || isEscaped ? undefined : trie.find(node, hash, bytes, keyFrom, keyTo)
         fieldsHere = entry ? entry.fields : NONE
         child = entry ? entry.child : 0
-        // Only a key whose colon follows at once is remembered, and only of so many.
-        if (depth === 1 && keys <= MAX_MEMO && after < end && bytes[after] === 0x3a && !isEscaped) {
-          memo[keys - 1] = { text: bytes.slice(keyFrom - 1, after + 1), entry }
+        // Only a key whose colon follows at once is remembered.
+        if (depth === 1 && after < end && bytes[after] === 0x3a && !isEscaped) {
+          remember(keys - 1, keyFrom - 1, after + 1, entry)
         }
         at = after
         while (at < end && isSpace(bytes[at] as number, newline)) at += 1
@@ -267,11 +338,19 @@ export function createJsonScanner(
     }
   }
 
-  return { captured, scan }
+  /** Position after the text that goes on at `at`, `MORE` or `WRONG`. */
+  function skipText(source: Uint8Array, at: number, length: number): number {
+    bytes = source
+    end = length
+    return skipString(at)
+  }
+
+  return { captured, scan, skipText }
 }
 
-/** Keys of a line that are remembered. */
+/** Keys of a line that are remembered, and bytes of them. */
 const MAX_MEMO = 64
+const MAX_MEMO_BYTES = 4096
 
 const NONE: number[] = []
 const TRUE = [0x74, 0x72, 0x75, 0x65]
@@ -283,7 +362,7 @@ const ESCAPES = new Uint8Array(256)
 for (const character of '"\\/bfnrt') ESCAPES[character.charCodeAt(0)] = 1
 
 /** By byte: 1 for what stands for itself in a string. */
-const PLAIN = new Uint8Array(256).fill(1, 0x20)
+export const PLAIN = new Uint8Array(256).fill(1, 0x20)
 PLAIN[0x22] = 0
 PLAIN[0x5c] = 0
 

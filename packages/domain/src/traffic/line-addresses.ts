@@ -9,6 +9,7 @@ export type AddressKind = 0 | 4 | 6
  */
 export type Address = { kind: AddressKind; words: Uint32Array }
 
+/** An address of no kind, to be read into again and again. */
 export function createAddress(): Address {
   return { kind: 0, words: new Uint32Array(4) }
 }

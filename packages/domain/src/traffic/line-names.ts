@@ -69,6 +69,7 @@ export const LINE_NAMES = {
   host: [
     'http_host',
     'request.host',
+    'httpRequest.host',
     'RequestHost',
     'url.domain',
     'domain_name',

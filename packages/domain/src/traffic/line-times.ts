@@ -20,7 +20,7 @@ export function createTimeReader(): (bytes: Uint8Array, from: number, to: number
   let lastMidnight = 0
 
   function midnight(year: number, month: number, day: number): number {
-    const key = (year * 16 + month) * 32 + day
+    const key = (year * 100 + month) * 100 + day
     if (key === lastDay) return lastMidnight
     const date = new Date(0)
     date.setUTCFullYear(year, month - 1, day)
@@ -32,23 +32,24 @@ export function createTimeReader(): (bytes: Uint8Array, from: number, to: number
   }
 
   function clock(bytes: Uint8Array, at: number): number {
-    const hour = digits(bytes, at, 2)
-    const minute = digits(bytes, at + 3, 2)
-    const second = digits(bytes, at + 6, 2)
+    const hour = two(bytes, at)
+    const minute = two(bytes, at + 3)
+    const second = two(bytes, at + 6)
     // A leap second counts to the next minute.
     return hour <= 23 && minute <= 59 && second <= 60 ? hour * HOUR + minute * MINUTE + second * SECOND : Number.NaN
   }
 
   function readIso(bytes: Uint8Array, from: number, to: number): number {
     if (bytes[from + 4] !== 0x2d || bytes[from + 7] !== 0x2d) return Number.NaN
-    const day = midnight(digits(bytes, from, 4), digits(bytes, from + 5, 2), digits(bytes, from + 8, 2))
+    const day = midnight(four(bytes, from), two(bytes, from + 5), two(bytes, from + 8))
     if (to - from === 10) return day
     const separator = bytes[from + 10]
     if (separator !== 0x54 && separator !== 0x74 && separator !== 0x20) return Number.NaN
     if (to - from < 16 || bytes[from + 13] !== 0x3a) return Number.NaN
     if (to - from === 16 || bytes[from + 16] !== 0x3a) {
       // Hours and minutes alone.
-      const [hour, minute] = [digits(bytes, from + 11, 2), digits(bytes, from + 14, 2)]
+      const hour = two(bytes, from + 11)
+      const minute = two(bytes, from + 14)
       if (!(hour <= 23 && minute <= 59)) return Number.NaN
       return day + hour * HOUR + minute * MINUTE - zone(bytes, from + 16, to)
     }
@@ -59,13 +60,13 @@ export function createTimeReader(): (bytes: Uint8Array, from: number, to: number
     if (at < to && (bytes[at] === 0x2e || bytes[at] === 0x2c)) {
       at += 1
       const first = at
-      for (let unit = 100; at < to && isDigit(bytes[at] as number); at += 1) {
-        fraction += ((bytes[at] as number) - 0x30) * unit
-        unit /= 10
+      for (; at < to && isDigit(bytes[at] as number); at += 1) {
+        if (at < first + 3) fraction = fraction * 10 + (bytes[at] as number) - 0x30
       }
       if (at === first) return Number.NaN
+      if (at < first + 3) fraction *= at === first + 1 ? 100 : 10
     }
-    return time + Math.floor(fraction + 1e-6) - zone(bytes, at, to)
+    return time + fraction - zone(bytes, at, to)
   }
 
   function readLogTime(bytes: Uint8Array, from: number, to: number): number {
@@ -73,15 +74,9 @@ export function createTimeReader(): (bytes: Uint8Array, from: number, to: number
       return Number.NaN
     }
     if (bytes[from + 14] !== 0x3a || bytes[from + 17] !== 0x3a) return Number.NaN
-    const month = MONTHS.indexOf(
-      String.fromCharCode(
-        bytes[from + 3] as number,
-        bytes[from + 4] as number,
-        bytes[from + 5] as number,
-      ).toLowerCase(),
-    )
-    if (month < 0) return Number.NaN
-    const day = midnight(digits(bytes, from + 7, 4), month + 1, digits(bytes, from, 2))
+    const month = MONTHS.indexOf(threeLetters(bytes, from + 3)) + 1
+    if (month === 0) return Number.NaN
+    const day = midnight(four(bytes, from + 7), month, two(bytes, from))
     const at = bytes[from + 20] === 0x20 ? from + 21 : from + 20
     return day + clock(bytes, from + 12) - zone(bytes, at, to)
   }
@@ -96,21 +91,35 @@ export function createTimeReader(): (bytes: Uint8Array, from: number, to: number
   }
 }
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** Three letters as one number, whatever their case. */
+function threeLetters(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number) | 0x202020
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'].map((month) =>
+  threeLetters(
+    Uint8Array.from(month, (letter) => letter.charCodeAt(0)),
+    0,
+  ),
+)
 
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39
 }
 
-/** The number that `count` digits make; NaN where one is none. */
-function digits(bytes: Uint8Array, from: number, count: number): number {
-  let value = 0
-  for (let index = from; index < from + count; index += 1) {
-    const byte = bytes[index] as number
-    if (!isDigit(byte)) return Number.NaN
-    value = value * 10 + byte - 0x30
-  }
-  return value
+/** Greater than any part of a time. */
+const NO_NUMBER = 1e6
+
+/** The number that two digits make; `NO_NUMBER` where one is none. */
+function two(bytes: Uint8Array, at: number): number {
+  const tens = bytes[at] as number
+  const ones = bytes[at + 1] as number
+  return isDigit(tens) && isDigit(ones) ? (tens - 0x30) * 10 + ones - 0x30 : NO_NUMBER
+}
+
+/** The number that four digits make; `NO_NUMBER` or more where one is none. */
+function four(bytes: Uint8Array, at: number): number {
+  return two(bytes, at) * 100 + two(bytes, at + 2)
 }
 
 /** Milliseconds to the east of UTC: nothing or `Z` is none, else `+hh:mm`, `+hhmm` or `+hh`. */
@@ -119,9 +128,9 @@ function zone(bytes: Uint8Array, at: number, to: number): number {
   const sign = bytes[at]
   if (sign === 0x5a || sign === 0x7a) return at + 1 === to ? 0 : Number.NaN
   if (sign !== 0x2b && sign !== 0x2d) return Number.NaN
-  const hours = digits(bytes, at + 1, 2)
+  const hours = two(bytes, at + 1)
   const rest = to - at - 3
-  const minutes = rest === 0 ? 0 : rest === 2 ? digits(bytes, at + 3, 2) : digits(bytes, at + 4, 2)
+  const minutes = rest === 0 ? 0 : two(bytes, rest === 2 ? at + 3 : at + 4)
   if (rest !== 0 && rest !== 2 && !(rest === 3 && bytes[at + 3] === 0x3a)) return Number.NaN
   if (!(hours <= 23 && minutes <= 59)) return Number.NaN
   return (sign === 0x2d ? -1 : 1) * (hours * HOUR + minutes * MINUTE)

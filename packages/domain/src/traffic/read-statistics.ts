@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { organizationsFor } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { invalid } from '../errors.ts'
-import { object, parse } from '../parse.ts'
+import { described, object, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { findThreatBlocker, type ThreatBlockerRef } from '../threat-blockers/find-threat-blocker.ts'
 import { ChartStat } from '../threat-blockers/threat-blocker.ts'
-import { Count, Id, periodEntries, Timestamp } from '../values.ts'
+import { Count, Id, MAX_TIME, MIN_TIME, periodEntries, Timestamp } from '../values.ts'
 
 /** Lengths of a bucket, in seconds: five minutes, an hour, a UTC day. */
 export const BUCKETS = [300, 3600, 86_400] as const
@@ -19,23 +19,26 @@ const DAY = 86_400
 /** Period and bucket of statistics: the last 24 hours by the hour, unless said otherwise. */
 export const StatisticsQuery = object({
   ...periodEntries('from', 'to'),
-  /** Seconds. */
-  bucket: v.optional(v.pipe(v.number(), v.picklist(BUCKETS)), 3600),
+  bucket: v.optional(v.pipe(v.number(), v.metadata({ type: 'integer', enum: BUCKETS }), v.picklist(BUCKETS)), 3600),
 })
 
 /** The same, for all of the caller's organizations, or for one. */
 export const AllStatisticsQuery = object({ ...StatisticsQuery.entries, organization: v.optional(Id) })
 
+const FoundLater = described(Count, 'Among the malicious: requests that were not known as such at first.')
+
+/** Requests counted in one bucket. */
+export const StatisticsBucket = object({ ...ChartStat.entries, found_later: FoundLater })
+
 /** Requests over a period, in contiguous buckets. */
 export const Statistics = object({
-  /** The period that is covered: the one asked for, widened to whole buckets; `to` is exclusive. */
-  from: Timestamp,
-  to: Timestamp,
-  /** Seconds. */
-  bucket: v.picklist(BUCKETS),
+  from: described(Timestamp, 'Start of the period that is covered: the one asked for, widened to whole buckets.'),
+  to: described(Timestamp, 'End of the period that is covered, exclusive.'),
+  bucket: described(v.picklist(BUCKETS), 'Length of a bucket in seconds.'),
   total_requests: Count,
   malicious_requests: Count,
-  buckets: v.array(ChartStat),
+  found_later: FoundLater,
+  buckets: v.array(StatisticsBucket),
 })
 export type Statistics = v.InferOutput<typeof Statistics>
 
@@ -83,6 +86,9 @@ async function statisticsOf(
   const from = Math.floor(first / bucket) * bucket
   // The end belongs to the period, so that one that falls between two buckets takes the later one in.
   const to = Math.floor(last / bucket) * bucket + bucket
+  // At the ends of the calendar the whole buckets, or the day before, could lie where no timestamp does.
+  if (to * 1000 > MAX_TIME) throw invalid('to', 'The period must end before the year 10000')
+  if (from * 1000 < MIN_TIME) throw invalid(query.from ? 'from' : 'to', 'The period must begin after the year 0')
   const count = (to - from) / bucket
   if (count > MAX_BUCKETS) throw invalid('bucket', `The period has more than ${MAX_BUCKETS} buckets of this length`)
   const counted = new Map(
@@ -90,8 +96,14 @@ async function statisticsOf(
   )
   const buckets = Array.from({ length: count }, (_, index) => {
     const start = from + index * bucket
-    const { total = 0, malicious = 0 } = counted.get(start) ?? {}
-    return { bucket_start: start, bucket_end: start + bucket, total_requests: total, malicious_requests: malicious }
+    const { total = 0, malicious = 0, found_later = 0 } = counted.get(start) ?? {}
+    return {
+      bucket_start: start,
+      bucket_end: start + bucket,
+      total_requests: total,
+      malicious_requests: malicious,
+      found_later,
+    }
   })
   return {
     from: new Date(from * 1000).toISOString(),
@@ -99,6 +111,7 @@ async function statisticsOf(
     bucket,
     total_requests: buckets.reduce((sum, { total_requests }) => sum + total_requests, 0),
     malicious_requests: buckets.reduce((sum, { malicious_requests }) => sum + malicious_requests, 0),
+    found_later: buckets.reduce((sum, { found_later }) => sum + found_later, 0),
     buckets,
   }
 }

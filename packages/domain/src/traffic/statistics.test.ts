@@ -22,7 +22,7 @@ async function withTraffic(world: World, ...slots: [start: number, total: number
     await traffic.insertUpload(anUpload({ threat_blocker: id }))
     await traffic.addSlots(
       id,
-      slots.map(([start, total, malicious]) => ({ start, total, malicious })),
+      slots.map(([start, total, malicious]) => ({ start, total, malicious, found_later: 0 })),
     )
   })
   return id
@@ -53,6 +53,7 @@ describe('statistics of a blocker', () => {
       bucket_end: NOON + HOUR,
       total_requests: 1,
       malicious_requests: 1,
+      found_later: 0,
     })
   })
 
@@ -82,6 +83,8 @@ describe('statistics of a blocker', () => {
     expect(await paths({ from: 'yesterday' })).toEqual(['from'])
     expect(await paths({ from: '2026-03-02', to: '2026-03-01' })).toEqual(['from'])
     expect(await paths({ from: '2020-01-01', bucket: 300 })).toEqual(['bucket'])
+    expect(await paths({ from: '9999-12-31', to: '9999-12-31T23:00:00Z' })).toEqual(['to'])
+    expect(await paths({ to: '0000-01-01T01:00:00Z' })).toEqual(['to'])
   })
 })
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { object } from '../parse.ts'
+import { described, object } from '../parse.ts'
 import { Count, Id, Timestamp } from '../values.ts'
 
 /** What a threat was recognised by: the client's address, the host that was asked for, or the log's own verdict. */
@@ -9,17 +9,18 @@ export const THREAT_KINDS = ['address', 'host', 'verdict'] as const
 export const Threat = object({
   id: Id,
   kind: v.picklist(THREAT_KINDS),
-  /** Source address or host; `*` for those of one file that were too many to tell apart, `""` where a log names none. */
-  value: v.string(),
+  value: described(
+    v.string(),
+    'Source address or host; `*` for those of one file that were too many to tell apart, `""` where a log names none.',
+  ),
   requests: Count,
+  found_later: described(Count, 'Among the requests: those that a feed knew only after they had been counted.'),
   first_seen: Timestamp,
   last_seen: Timestamp,
-  /** The feed that knows it, the entry that matched, and the feed's snapshot; `""` and 0 for the log's own verdict. */
-  feed: v.string(),
-  entry: v.string(),
-  snapshot: Count,
-  /** The log's own verdict; `""` where a feed knows it. */
-  verdict: v.string(),
+  feed: described(v.string(), `The feed that knows it; \`""\` for the log's own verdict.`),
+  entry: described(v.string(), 'The entry of the feed that matched.'),
+  snapshot: described(Count, 'The snapshot of the feed; 0 where none knows it.'),
+  verdict: described(v.string(), `The log's own verdict; \`""\` where a feed knows it.`),
 })
 export type Threat = v.InferOutput<typeof Threat>
 

@@ -1,12 +1,22 @@
 import type { Sha256 } from '../ports.ts'
+import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
 import { createTrafficReading, type Judge, NO_FEEDS, type TrafficSummary } from './traffic-reading.ts'
 
 /** Which feeds judge the lines of a file: those of the services that its blocker has enabled. */
 export type Judging = { addresses: boolean; hosts: boolean }
 
+/** What these services of a blocker judge by. */
+export function judgingBy(services: StoredThreatBlocker['services']): Judging {
+  return {
+    addresses: services.includes('Service IPv4 Protection'),
+    hosts: services.includes('Service Domain Protection'),
+  }
+}
+
 /** Judges by the feeds of the services that are enabled. */
 export function judgeOf(feeds: Judge, { addresses, hosts }: Judging): Judge {
   return {
+    version: feeds.version,
     address: addresses ? feeds.address : NO_FEEDS.address,
     host: hosts ? feeds.host : NO_FEEDS.host,
     explain: feeds.explain,

@@ -4,6 +4,7 @@ import { addressText, createAddress, readAddress } from './line-addresses.ts'
 import { createTrafficReading, type Judge, MANY } from './traffic-reading.ts'
 
 const nothing: Judge = {
+  version: 0,
   address: () => -1,
   host: () => -1,
   explain: () => {
@@ -13,6 +14,7 @@ const nothing: Judge = {
 
 /** Finds 6.6.6.0/24 and evil.example. */
 const something: Judge = {
+  version: 7,
   address: ({ kind, words: [first = 0] }) => (kind === 4 && first >>> 8 === 0x060606 ? 1 : -1),
   host: (bytes, length) => (Buffer.from(bytes.subarray(0, length)).toString() === 'evil.example' ? 2 : -1),
   explain: (finding) => ({ feed: `feed ${finding}`, snapshot: finding, entry: `entry ${finding}` }),
@@ -39,6 +41,7 @@ describe('reading a traffic file', () => {
       rejects: [],
       slots: [],
       threats: [],
+      judgement: { version: 0, malicious_lines: new Uint8Array() },
     })
   })
 

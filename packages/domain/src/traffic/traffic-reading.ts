@@ -1,6 +1,7 @@
 import { DomainError } from '../errors.ts'
 import type { Address } from './line-addresses.ts'
 import { addressText } from './line-addresses.ts'
+import { createLineMarks } from './line-marks.ts'
 import { createTrafficScanner, type TrafficLine, type TrafficShape } from './traffic-scanner.ts'
 
 /** Length of the shortest unit of time that requests are counted by, in seconds. */
@@ -18,8 +19,10 @@ export const MANY = '*'
 /** Five-minute slots that one file may touch, about two years without a gap. */
 const MAX_SLOTS = 200_000
 
-/** Where in the present feeds something was found; -1 for nowhere. */
+/** Where in the feeds something was found; -1 for nowhere. */
 export type Judge = {
+  /** Of the feeds, see `ThreatFeedStore`. */
+  version: number
   address(address: Address): number
   /** @param host in lower case; its first `length` bytes. */
   host(host: Uint8Array, length: number): number
@@ -29,6 +32,7 @@ export type Judge = {
 
 /** Finds nothing: where there are no feeds, or the service that uses them is off. */
 export const NO_FEEDS: Judge = {
+  version: 0,
   address: () => -1,
   host: () => -1,
   explain() {
@@ -61,6 +65,14 @@ export type ThreatCount = {
 /** A line that could not be read. `line` counts from 1; `field` is what was missing or wrong, `""` for the line itself. */
 export type RejectedLine = { line: number; field: string; reason: string }
 
+/** Which lines of a file are malicious, and what was asked to know it. */
+export type Judgement = {
+  /** Of the feeds, see `ThreatFeedStore`. */
+  version: number
+  /** Marks on the malicious lines, rejected ones counted along, see `LineMarks`. */
+  malicious_lines: Uint8Array
+}
+
 /** What was read of a whole file. */
 export type TrafficSummary = {
   shape: TrafficShape
@@ -76,6 +88,7 @@ export type TrafficSummary = {
   /** In no order. */
   slots: SlotCount[]
   threats: ThreatCount[]
+  judgement: Judgement
 }
 
 /** Reads one traffic file. */
@@ -86,8 +99,14 @@ export type TrafficReading = {
   end(): TrafficSummary
 }
 
-/** Begins to read a traffic file, judging its lines by what they say themselves and by what `judge` finds. */
-export function createTrafficReading(judge: Judge): TrafficReading {
+/**
+ * Begins to read a traffic file, judging its lines by what they say themselves and by what `judge` finds.
+ *
+ * @param known marks on the lines that were found to be malicious when the file was read before, see `LineMarks`: they are
+ *   not found again, so what the summary counts as malicious is new.
+ */
+export function createTrafficReading(judge: Judge, known?: Uint8Array): TrafficReading {
+  const marks = createLineMarks(known)
   const slots = new Map<number, SlotCount>()
   const threats = new Map<string, ThreatCount>()
   const rejects: RejectedLine[] = []
@@ -110,6 +129,15 @@ export function createTrafficReading(judge: Judge): TrafficReading {
     const made = { start, total: 0, malicious: 0 }
     slots.set(start, made)
     return made
+  }
+
+  /** Notes why the line is malicious; false if that was known before. */
+  function isNew(kind: ThreatCount['kind'], line: TrafficLine, finding: number): boolean {
+    const place = accepted + rejected
+    if (marks.has(place)) return false
+    marks.add(place)
+    noteThreat(kind, line, finding)
+    return true
   }
 
   function noteThreat(kind: ThreatCount['kind'], line: TrafficLine, finding: number): void {
@@ -139,23 +167,14 @@ export function createTrafficReading(judge: Judge): TrafficReading {
   /** Whether the line is malicious; its strongest reason is a feed that knows the source, then one that knows the host. */
   function isMalicious(line: TrafficLine): boolean {
     const source = line.client.kind === 0 ? -1 : judge.address(line.client)
-    if (source >= 0) {
-      noteThreat('address', line, source)
-      return true
-    }
+    if (source >= 0) return isNew('address', line, source)
     const host = line.hostLength === 0 ? -1 : judge.host(line.host, line.hostLength)
-    if (host >= 0) {
-      noteThreat('host', line, host)
-      return true
-    }
-    if (line.verdict === '') return false
-    noteThreat('verdict', line, -1)
-    return true
+    if (host >= 0) return isNew('host', line, host)
+    return line.verdict !== '' && isNew('verdict', line, -1)
   }
 
   const scanner = createTrafficScanner({
     accept(line) {
-      accepted += 1
       const { time } = line
       if (time < from) from = time
       if (time > to) to = time
@@ -166,6 +185,7 @@ export function createTrafficReading(judge: Judge): TrafficReading {
         malicious += 1
         slot.malicious += 1
       }
+      accepted += 1
     },
     reject({ field, reason }) {
       rejected += 1
@@ -188,6 +208,7 @@ export function createTrafficReading(judge: Judge): TrafficReading {
         rejects,
         slots: [...slots.values()],
         threats: [...threats.values()],
+        judgement: { version: judge.version, malicious_lines: marks.bytes() },
       }
     },
   }

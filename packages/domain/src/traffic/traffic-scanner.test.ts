@@ -95,9 +95,11 @@ describe('the shape of a traffic file', () => {
   })
 
   test('a wrapper of more than a mebibyte is one, whatever the pieces', () => {
-    const text = JSON.stringify({ lines: Array.from({ length: 40_000 }, () => ({ timestamp: T, action: 'blocked' })) })
-    expect(scan(text, [65_536])).toMatchObject({ shape: 'wrapped array', lines: { length: 40_000 } })
-    expect(scan(text)).toMatchObject({ shape: 'wrapped array', lines: { length: 40_000 } })
+    const long = { timestamp: T, action: 'blocked', path: 'x'.repeat(500) }
+    const text = JSON.stringify({ lines: Array.from({ length: 4000 }, () => long) })
+    expect(text.length).toBeGreaterThan(MAX_LINE_BYTES)
+    expect(scan(text, [65_536])).toMatchObject({ shape: 'wrapped array', lines: { length: 4000 } })
+    expect(scan(text)).toMatchObject({ shape: 'wrapped array', lines: { length: 4000 } })
   })
 
   test('of rows the broken ones are counted, and the others read', () => {
@@ -137,6 +139,9 @@ describe('the time of a line', () => {
     ['2026-03-01T07:00-05', T],
     ['2026-03-01T12:00:00.123456789Z', '2026-03-01T12:00:00.123Z'],
     ['2026-03-01T12:00:00,5', '2026-03-01T12:00:00.500Z'],
+    ['2026-03-01T12:00:00.07', '2026-03-01T12:00:00.070Z'],
+    ['2026-03-01T12:00:00.99999999999Z', '2026-03-01T12:00:00.999Z'],
+    ['01/mAR/2026:12:00:00 +0000', T],
     ['2026-03-01', '2026-03-01T00:00:00.000Z'],
     ['01/Mar/2026:12:00:00 +0000', T],
     ['01/Mar/2026:10:00:00 -0200', T],
@@ -165,6 +170,11 @@ describe('the time of a line', () => {
     -1e15,
   ])('%s is none', (timestamp) => {
     expect(one({ timestamp })).toEqual({ reject: 'time: not a time' })
+  })
+
+  test('is none where a month is too great, also after the day that it would be', () => {
+    const { lines } = scan('[{"time":"2027-01-05"},{"time":"2026-17-05"},{"time":"2026-12-37"}]')
+    expect(lines.map((line) => 'reject' in line)).toEqual([false, true, true])
   })
 
   test('a line without one cannot be read', () => {
@@ -362,6 +372,123 @@ describe('whatever the file', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  // Lines with the same keys in the same order are read by a shorter way, and so are texts that look like log lines.
+  const plain = fc.oneof(
+    fc.constant(T),
+    fc.ipV4(),
+    fc.integer(),
+    fc.double(),
+    fc.constantFrom('blocked', true, false, null),
+  )
+  const odd = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a"b', 'a\\b', '', {}, [], { timestamp: T }, [1]))
+  const names = fc.uniqueArray(
+    fc.constantFrom('timestamp', 'client_ip', 'host', 'action', 'status', 'x', 'request', ''),
+    {
+      minLength: 1,
+    },
+  )
+  const alike = fc
+    .tuple(names, fc.array(fc.array(fc.oneof({ weight: 20, arbitrary: plain }, odd), { minLength: 8, maxLength: 8 })))
+    .map(([keys, rows]) =>
+      rows.map(
+        (values) => Object.fromEntries(keys.map((key, index) => [key, values[index]])) as Record<string, unknown>,
+      ),
+    )
+  const joints = fc.constantFrom([',', ':'], [', ', ': '], [',  ', ' :'])
+  const written = (line: Record<string, unknown>, [comma, colon]: readonly [string, string]) =>
+    `{${Object.entries(line)
+      .map(([key, value]) => JSON.stringify(key) + colon + JSON.stringify(value))
+      .join(comma)}}`
+  const word = fc.string({ unit: fc.constantFrom(...'abc[] -/"\\.é\u0001'), maxLength: 6 })
+  const logLine = fc
+    .record({
+      host: fc.constantFrom('', 'www.example.com ', '192.0.2.7 '),
+      client: fc.oneof(fc.ipV4(), fc.ipV6(), word),
+      user: fc.oneof(fc.constantFrom('- -', '- x['), word),
+      // A bracket must have a space in front.
+      bracket: fc.constantFrom(' [', ' [', '['),
+      time: fc.constantFrom(
+        '01/Mar/2026:12:00:00 +0000',
+        '2026-03-01T12:00:00.00000Z',
+        '1772366400',
+        '01/Mar/2026:12:00',
+      ),
+      request: fc.oneof(fc.constant('GET / HTTP/1.1'), word),
+      status: fc.constantFrom('200', '404', '-', '20', '2000'),
+      rest: fc.oneof(fc.constant(' 12 "-" "curl"'), fc.constant(''), word),
+    })
+    .map(
+      ({ host, client, user, bracket, time, request, status, rest }) =>
+        `${host}${client} ${user}${bracket}${time}] "${request}" ${status}${rest}`,
+    )
+
+  test('of lines that look alike each says what it says alone', () => {
+    fc.assert(
+      fc.property(alike, sizes, joints, (items, cuts, joint) => {
+        const rows = items.map((line) => written(line, joint))
+        const alone = items.map((line) => one(line))
+        expect(scan(`[${rows.join(',')}]`, cuts).lines).toEqual(alone)
+        if (items.length > 1) expect(scan(rows.join('\n'), cuts).lines).toEqual(alone)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a log line says the same with all of its characters escaped', () => {
+    fc.assert(
+      fc.property(fc.array(logLine), sizes, (texts, cuts) => {
+        const escaped = texts.map((text) =>
+          text.replace(/[\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+        )
+        const { lines } = scan(`[${escaped.map((text) => `"${text}"`).join(',')}]`)
+        expect(scan(JSON.stringify(texts), cuts).lines).toEqual(lines)
+        if (texts.length > 1)
+          expect(scan(texts.map((text) => JSON.stringify(text)).join('\n'), cuts).lines).toEqual(lines)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  describe.each([
+    ['objects', [1, 2, 3].map((status) => `{"timestamp":"${T}","status":${status},"x":null,"host":"a.b"}`)],
+    [
+      'spaced objects',
+      [1, 2].map((status) => `{"timestamp": "${T}", "status": ${status}, "x": true, "ip": "1.1.1.1"}`),
+    ],
+    [
+      'log lines',
+      ['/', '/a'].map((path) => JSON.stringify(`1.1.1.1 - - [01/Mar/2026:12:00:00 +0000] "${path}" 200 1`)),
+    ],
+  ])('of %s that look alike', (_name, rows) => {
+    const isJson = (text: string) => !(attempt(() => JSON.parse(text)) instanceof SyntaxError)
+
+    test('each change of a byte is refused just where a parser refuses it', () => {
+      const text = `[${rows.join(',')}]`
+      const wrong: string[] = []
+      for (let at = 1; at < text.length - 1; at += 1) {
+        for (const put of ['', '"', ',', '}', ':', '\\', '1', ' ', '{', '\u0001']) {
+          for (const rest of [at, at + 1]) {
+            const changed = text.slice(0, at) + put + text.slice(rest)
+            const isRefused = attempt(() => scan(changed)) instanceof DomainError
+            if (isRefused === isJson(changed)) wrong.push(changed)
+          }
+        }
+      }
+      expect(wrong).toEqual([])
+    })
+
+    test('the last one is read once it is all there', () => {
+      const before = rows.slice(0, -1).join('\n')
+      const last = rows.at(-1) ?? ''
+      for (let length = 1; length <= last.length; length += 1) {
+        for (const sizes of [[1000], [1], [before.length + 1, 1000]]) {
+          const { lines } = scan(`${before}\n${last.slice(0, length)}`, sizes)
+          expect('time' in (lines.at(-1) ?? {})).toBe(length === last.length)
+        }
+      }
+    })
   })
 
   test('random bytes are refused or counted, never a fault', () => {

@@ -1,23 +1,28 @@
 import type { Page, PageRequest } from '../page.ts'
 import type { NewThreat, Threat } from './threat.ts'
-import type { SlotCount } from './traffic-reading.ts'
-import type { NewTrafficUpload, RawTraffic, TrafficUpload } from './traffic-upload.ts'
+import type { Judgement, SlotCount } from './traffic-reading.ts'
+import type { NewTrafficUpload, OutdatedUpload, RawTraffic, TrafficUpload } from './traffic-upload.ts'
 
-/** Fields that uploads, and threats, can be ordered by. */
+/** Fields that uploads can be ordered by. */
 export const TRAFFIC_UPLOAD_ORDER = ['id', 'received'] as const
+/** Fields that threats can be ordered by. */
 export const THREAT_ORDER = ['id', 'value', 'requests', 'first_seen', 'last_seen'] as const
 
-/** Requests counted in one unit of time, `start` in Unix seconds. */
-export type RequestCount = SlotCount
+/** Requests counted in one unit of time; `found_later` are those of the malicious that were not known as such at first. */
+export type RequestCount = SlotCount & { found_later: number }
 
 /** What the charts of one blocker are drawn from, both oldest first. */
 export type TrafficCounts = {
   /** The hours with traffic among the 24 that end with the newest one that has any. */
-  hours: RequestCount[]
+  hours: SlotCount[]
   /** The newest 30 days with traffic. */
-  days: RequestCount[]
+  days: SlotCount[]
 }
 
+/** Requests of one organization, in so many uploads, that were found to be malicious after they had been counted. */
+export type FoundLater = { organization: number; uploads: number; requests: number }
+
+/** Which threats a list holds; what is undefined does not narrow it. */
 export type ThreatFilter = {
   kind?: Threat['kind'] | undefined
   /** Only those seen at or after this time, and at or before that one (ISO). */
@@ -37,10 +42,33 @@ export type TrafficStore = {
   ): Promise<Page<TrafficUpload>>
   /** Where the bytes of the upload are; undefined if they are not kept any more, or there is no such upload. */
   findRaw(threatBlocker: number, id: number): Promise<RawTraffic | undefined>
+  /** Bytes that are kept, compressed, of all uploads of the organization, those of removed blockers included. */
+  rawSizeOf(organization: number): Promise<number>
   /** Gives up the bytes of the uploads received before `before` (ISO), whose files nobody names then. */
   forgetRaw(before: string): Promise<void>
+  /**
+   * Whether there is anything for `leaseOutdated` or `takeFoundLater` to take; cheap to ask for. The parameters are those
+   * of both.
+   */
+  hasOutdated(version: number, since: string, now: string): Promise<boolean>
+  /**
+   * Takes an upload of an active blocker, so that nobody else judges it until `leaseUntil`: the one received last of those
+   * whose bytes are kept, that came at or after `since`, that were judged by feeds older than `version`, and that nobody
+   * has at `now`. Undefined for none.
+   */
+  leaseOutdated(version: number, since: string, now: string, leaseUntil: string): Promise<OutdatedUpload | undefined>
+  /**
+   * Ends the lease that runs until `leaseUntil`: the upload is judged anew, and has `found` more malicious requests, which
+   * nobody was told of; false, and nothing changed, if the lease is lost.
+   */
+  finishJudging(upload: number, leaseUntil: string, judgement: Judgement, found: number): Promise<boolean>
+  /**
+   * Takes what was found later, and nobody was told of, in an active organization that has no upload left to judge by
+   * `version`, so that it is told once; undefined for none.
+   */
+  takeFoundLater(version: number, since: string): Promise<FoundLater | undefined>
   /** Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. */
-  addSlots(threatBlocker: number, slots: SlotCount[]): Promise<void>
+  addSlots(threatBlocker: number, slots: RequestCount[]): Promise<void>
   /** Counts of each of these blockers that has any. */
   counts(threatBlockers: number[]): Promise<Map<number, TrafficCounts>>
   /**

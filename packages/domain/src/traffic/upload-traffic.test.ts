@@ -52,6 +52,7 @@ describe('uploading traffic', () => {
     expect(await readTrafficUpload(ports, as.viewer, id, answer.upload)).toEqual({
       id: answer.upload,
       ...made,
+      found_later: 0,
       size: Buffer.byteLength(text),
       received: '2026-03-01T12:00:00.000Z',
       from: '2026-02-27T23:00:00.000Z',

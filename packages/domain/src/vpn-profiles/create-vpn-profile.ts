@@ -1,6 +1,6 @@
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { creationOf, record } from '../events.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { NewVpnProfile } from './vpn-profile.ts'
@@ -21,9 +21,15 @@ export async function createVpnProfile(
   return ports.transact(async (stores) => {
     const { organization, email } = profile
     await authorize(stores, caller, organization, 'vpn_profile.create')
-    const created_at = ports.now().toISOString()
-    const id = await stores.vpnProfiles.insert({ ...profile, user_id: caller.user, created_at })
-    await record(ports, stores, caller, { type: 'vpn_profile.created', organization, record: id, details: { email } })
+    const stored = { ...profile, user_id: caller.user, created_at: ports.now().toISOString() }
+    const id = await stores.vpnProfiles.insert(stored)
+    await record(ports, stores, caller, {
+      type: 'vpn_profile.created',
+      organization,
+      record: id,
+      changes: creationOf(stored),
+      details: { email },
+    })
     return id
   })
 }

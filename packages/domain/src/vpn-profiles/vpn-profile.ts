@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { OrganizationSummary } from '../organizations/organization.ts'
-import { object } from '../parse.ts'
+import { described, object } from '../parse.ts'
 import { EmailAddress, Id, Timestamp, Uuid } from '../values.ts'
 
 /** What it takes to create a VPN profile; both are required. Several may have the same address. */
@@ -12,8 +12,7 @@ export const VpnProfile = object({
   id: Id,
   organization: OrganizationSummary,
   created_at: Timestamp,
-  /** The person who created it. */
-  user_id: Uuid,
+  user_id: described(Uuid, 'The person who created it.'),
   email: v.string(),
 })
 export type VpnProfile = v.InferOutput<typeof VpnProfile>

@@ -1,0 +1,29 @@
+/**
+ * Marks on the lines of a file, by their place in it from 0 on. As bytes: one bit a line, the lowest bit of a byte first;
+ * the lines past the end have no mark.
+ */
+export type LineMarks = {
+  has(line: number): boolean
+  add(line: number): void
+  bytes(): Uint8Array
+}
+
+/** @param bytes the marks to begin with, which are left as they are. */
+export function createLineMarks(bytes: Uint8Array = new Uint8Array()): LineMarks {
+  let marks = Uint8Array.from(bytes)
+  let length = marks.length
+  return {
+    has: (line) => ((marks[line >>> 3] ?? 0) & (1 << (line & 7))) !== 0,
+    add(line) {
+      const at = line >>> 3
+      if (at >= marks.length) {
+        const larger = new Uint8Array(Math.max(64, 2 * at))
+        larger.set(marks)
+        marks = larger
+      }
+      if (at >= length) length = at + 1
+      marks[at] = (marks[at] ?? 0) | (1 << (line & 7))
+    },
+    bytes: () => marks.slice(0, length),
+  }
+}
