@@ -1,5 +1,5 @@
 import type { DocumentStore } from '@security-management/domain'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -27,10 +27,21 @@ const find = hot((db, organization: number, framework: number, control: string, 
     .where('organization.removed_at', 'is', null),
 )
 
+const findSize = hot((db, organization: number) =>
+  db
+    .selectFrom('document')
+    .select(sql<number>`cast(coalesce(sum(size), 0) as bigint)`.as('size'))
+    .where('organization', '=', organization),
+)
+
 export function sqlDocuments(db: Kysely<Schema>): DocumentStore {
   return {
     async insert(document) {
       await db.insertInto('document').values(document).execute()
+    },
+    async sizeOf(organization) {
+      const [row] = await findSize(db, organization)
+      return row?.size ?? 0
     },
     async findActive({ organization, framework, control, name }) {
       const [row] = await find(db, organization, framework, control, name)

@@ -1,44 +1,193 @@
-import type { DomainEvent, EventStore } from '@security-management/domain'
-import type { Kysely } from 'kysely'
+import { createHash } from 'node:crypto'
+import {
+  type ChainedEvent,
+  type ChainHead,
+  type ChainRow,
+  chainEvents,
+  type DomainEvent,
+  type EventStore,
+  type SerializedEvent,
+  serialize,
+} from '@security-management/domain'
+import { type Kysely, sql } from 'kysely'
+import { kindOf } from './column-types.ts'
+import { pageOf, rows, texts } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
-const insert = hot(
-  (
-    db,
-    type: string,
-    organization: number | null,
-    record: string,
-    user_id: string | null,
-    token: number | null,
-    datetime: string,
-    changes: string,
-    details: string,
-  ) => db.insertInto('event').values({ type, organization, record, user_id, token, datetime, changes, details }),
-)
+/** Rows that one statement inserts at the most. */
+const ROWS_AT_ONCE = 500
 
-/** @param onAppend told of each event, within the unit that may still fail. */
-export function sqlEvents(db: Kysely<Schema>, onAppend: (event: DomainEvent) => void): EventStore {
+const COLUMNS = [
+  'event.position',
+  'event.type',
+  'event.organization',
+  'event.record',
+  'event.user_id',
+  'event.token',
+  'event.request_id',
+  'event.datetime',
+  'event.changes',
+  'event.details',
+  'event.hash',
+] as const
+
+// SQLite has one unit at a time anyway.
+const lockHead = hot((db) => {
+  const query = db.selectFrom('audit_head').select(['position', 'hash'])
+  if (kindOf(db) === 'sqlite') return query
+  // The lock is held until the commit is done, which therefore does not wait for the disk; see `Database.settle`.
+  return query.forUpdate().select(sql`set_config('synchronous_commit', 'off', true)`.as('commit'))
+})
+const setHead = hot((db, position: number, hash: string) => db.updateTable('audit_head').set({ position, hash }))
+const insertRows = hot((db, json: string) => {
+  const field = (index: number) => sql<never>`item.value ->> ${sql.lit(index)}`
+  const number = (index: number) => sql<never>`cast(${field(index)} as bigint)`
+  return db
+    .insertInto('event')
+    .columns([
+      'position',
+      'type',
+      'organization',
+      'record',
+      'user_id',
+      'token',
+      'request_id',
+      'datetime',
+      'changes',
+      'details',
+      'hash',
+    ])
+    .expression(
+      db
+        .selectFrom(rows(db, json) as never)
+        .select([
+          number(0).as('position'),
+          field(1).as('type'),
+          number(2).as('organization'),
+          field(3).as('record'),
+          field(4).as('user_id'),
+          number(5).as('token'),
+          field(6).as('request_id'),
+          field(7).as('datetime'),
+          field(8).as('changes'),
+          field(9).as('details'),
+          field(10).as('hash'),
+        ]),
+    )
+})
+
+/** The events of one unit of work, which get their places in the chain when it ends. */
+export type Trail = {
+  append(event: DomainEvent): void
+  /**
+   * Chains what was appended. It takes the lock of the chain's head, which every unit with an event wants: as the
+   * last thing a unit does, it is held shortly, and whoever holds it waits for nothing.
+   */
+  write(): Promise<void>
+  /** All that was appended, in order. */
+  events: DomainEvent[]
+}
+
+export function createTrail(db: Kysely<Schema>): Trail {
+  const events: DomainEvent[] = []
+  let waiting: SerializedEvent[] = []
+  return {
+    events,
+    append(event) {
+      events.push(event)
+      waiting.push(serialize(event))
+    },
+    async write() {
+      if (waiting.length === 0) return
+      const [head] = await lockHead(db)
+      if (!head) throw new Error('The audit trail has no head: the row of the table audit_head was removed')
+      const chained = chainEvents(() => sha256(), head, waiting)
+      waiting = []
+      await insertChain(db, chained.rows)
+      await setHead(db, chained.head.position, chained.head.hash)
+    },
+  }
+}
+
+export function sha256() {
+  const hash = createHash('sha256')
+  return { update: (data: Uint8Array | string) => void hash.update(data), digest: () => hash.digest('hex') }
+}
+
+/** Inserts rows as they stand. */
+export async function insertChain(db: Kysely<Schema>, chain: readonly ChainRow[]): Promise<void> {
+  for (let start = 0; start < chain.length; start += ROWS_AT_ONCE) {
+    const values = chain
+      .slice(start, start + ROWS_AT_ONCE)
+      .map((row) => [
+        row.position,
+        row.type,
+        row.organization,
+        row.record,
+        row.user_id,
+        row.token,
+        row.request_id,
+        row.datetime,
+        row.changes,
+        row.details,
+        row.hash,
+      ])
+    await insertRows(db, JSON.stringify(values))
+  }
+}
+
+/** @param trail of the unit of work that `db` belongs to; there is none for reads outside of units. */
+export function sqlEvents(db: Kysely<Schema>, trail?: Trail): EventStore {
+  /** What the unit appended is to be found by it, though that takes the lock of the head early. */
+  const settled = async () => trail?.write()
   return {
     async append(event) {
-      const { type, organization, record, user_id, token, datetime } = event
-      const changes = JSON.stringify(event.changes)
-      await insert(db, type, organization, record, user_id, token, datetime, changes, JSON.stringify(event.details))
-      onAppend(event)
+      if (!trail) throw new Error('Events are appended in a unit of work')
+      trail.append(event)
     },
-    async listOf(organization) {
-      const rows = await db
+    async listOf(organization, { user, types, record, from, to }, page) {
+      await settled()
+      let query = db
         .selectFrom('event')
-        .select(['type', 'organization', 'record', 'user_id', 'token', 'datetime', 'changes', 'details'])
-        .where('organization', '=', organization)
-        .orderBy('id')
+        .leftJoin('user', 'user.id', 'event.user_id')
+        .select([...COLUMNS, 'user.username'])
+        .where('event.organization', '=', organization)
+      if (user !== undefined) query = query.where('event.user_id', '=', user)
+      if (types) query = query.where('event.type', 'in', texts(db, JSON.stringify(types)))
+      if (record !== undefined) query = query.where('event.record', '=', record)
+      if (from !== undefined) query = query.where('event.datetime', '>=', from)
+      if (to !== undefined) query = query.where('event.datetime', '<=', to)
+      return pageOf(query, page, { id: 'event.position', datetime: 'event.datetime' }, (row): ChainedEvent => {
+        const changes = JSON.parse(row.changes)
+        return { ...row, type: row.type as DomainEvent['type'], changes, details: JSON.parse(row.details) }
+      })
+    },
+    async readChain(position, limit) {
+      await settled()
+      const found = await db
+        .selectFrom('event')
+        .select(COLUMNS)
+        .where('position', '>', position)
+        .orderBy('position')
+        .limit(limit)
         .execute()
-      return rows.map((row) => ({
-        ...row,
-        type: row.type as DomainEvent['type'],
-        changes: JSON.parse(row.changes),
-        details: JSON.parse(row.details),
-      }))
+      return found.map((row) => ({ ...row, type: row.type as DomainEvent['type'] }))
+    },
+    async firstSince(datetime) {
+      await settled()
+      const row = await db
+        .selectFrom('event')
+        .select('position')
+        .where('datetime', '>=', datetime)
+        .orderBy('position')
+        .limit(1)
+        .executeTakeFirst()
+      return row?.position
+    },
+    async head(): Promise<ChainHead | undefined> {
+      await settled()
+      return db.selectFrom('audit_head').select(['position', 'hash']).executeTakeFirst()
     },
   }
 }

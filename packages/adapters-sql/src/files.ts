@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { DomainError, type FileStore } from '@security-management/domain'
-import type { Kysely } from 'kysely'
+import { DomainError, type FileStore, isUnavailable } from '@security-management/domain'
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
@@ -15,7 +15,7 @@ const findChunk = hot((db, file: number, position: number) =>
   db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position),
 )
 
-/** Bytes in fixed-size chunk rows, each written in a unit of its own and read alone. */
+/** Bytes in fixed-size chunk rows, each staged in a unit of its own and read alone. */
 export function sqlFiles(database: Database): FileStore {
   const erase = (file: number) =>
     database.unit(async (db) => {
@@ -24,7 +24,7 @@ export function sqlFiles(database: Database): FileStore {
   return {
     async stage(content, limit) {
       const staged_at = new Date().toISOString()
-      const file = await database.unit(async (db) => {
+      const file = await database.stage(async (db) => {
         const { id } = await db.insertInto('file').values({ staged_at }).returning('id').executeTakeFirstOrThrow()
         return id
       })
@@ -32,7 +32,7 @@ export function sqlFiles(database: Database): FileStore {
         return { file, ...(await write(database, file, content, limit)) }
       } catch (error) {
         // What cannot be erased now is swept away later; the first error is the one to tell of.
-        await erase(file).catch(() => {})
+        if (!isUnavailable(error)) await erase(file).catch(() => {})
         throw error
       }
     },
@@ -47,9 +47,29 @@ export function sqlFiles(database: Database): FileStore {
     },
     async sweep(before) {
       return database.unit(async (db) => {
-        const { numDeletedRows } = await orphans(db, before).executeTakeFirstOrThrow()
+        const unnamed = db.deleteFrom('file').where('staged_at', '<', before).where(isUnnamed)
+        const { numDeletedRows } = await unnamed.executeTakeFirstOrThrow()
         return Number(numDeletedRows)
       })
+    },
+    async check(before) {
+      const db = database.reader
+      const unnamed = await db
+        .selectFrom('file')
+        .select('id')
+        .where('staged_at', '<', before)
+        .where(isUnnamed)
+        .execute()
+      const strays = await db
+        .selectFrom('file_chunk')
+        .select('file as id')
+        .distinct()
+        .where((is) =>
+          is.not(is.exists(is.selectFrom('file').select('id').whereRef('file.id', '=', 'file_chunk.file'))),
+        )
+        .execute()
+      const orphans = [...unnamed, ...strays].map(({ id }) => id).toSorted((a, b) => a - b)
+      return { damaged: await damagedFiles(db), orphans }
     },
   }
 }
@@ -65,8 +85,8 @@ async function write(
   let filled = 0
   let position = 0
   const flush = async () => {
-    const bytes = Buffer.from(chunk.subarray(0, filled))
-    await database.unit((db) => insertChunk(db, file, position, bytes))
+    const bytes = chunk.subarray(0, filled)
+    await database.stage((db) => insertChunk(db, file, position, bytes))
     position += 1
     filled = 0
   }
@@ -86,21 +106,36 @@ async function write(
   return { size, sha256: hash.digest('hex') }
 }
 
-function orphans(db: Kysely<Schema>, before: string) {
-  return db
-    .deleteFrom('file')
-    .where('staged_at', '<', before)
-    .where((is) =>
-      is.not(is.exists(is.selectFrom('document').select('file').whereRef('document.file', '=', 'file.id'))),
-    )
-    .where((is) =>
-      is.not(is.exists(is.selectFrom('threat_feed').select('file').whereRef('threat_feed.file', '=', 'file.id'))),
-    )
-    .where((is) =>
-      is.not(
-        is.exists(
-          is.selectFrom('traffic_upload').select('raw_file').whereRef('traffic_upload.raw_file', '=', 'file.id'),
-        ),
-      ),
-    )
+/** Whether no record names the file. */
+function isUnnamed(is: ExpressionBuilder<Schema, 'file'>) {
+  return is.not(
+    is.or([
+      is.exists(is.selectFrom('document').select('file').whereRef('document.file', '=', 'file.id')),
+      is.exists(is.selectFrom('threat_feed').select('file').whereRef('threat_feed.file', '=', 'file.id')),
+      is.exists(is.selectFrom('traffic_upload').select('raw_file').whereRef('traffic_upload.raw_file', '=', 'file.id')),
+    ]),
+  )
+}
+
+/** Files that are looked at at a time. */
+const FILES_AT_ONCE = 500
+
+/** The named files whose chunks do not add up to what is said of them, or do not follow each other. */
+async function damagedFiles(db: Kysely<Schema>): Promise<number[]> {
+  const damaged: number[] = []
+  for (let after = 0; ; ) {
+    const { rows } = await sql<{ id: number; size: number; found: number; chunks: number; last: number }>`
+      select id, size, (select coalesce(sum(length(bytes)), 0) from file_chunk where file = id) as found,
+        (select count(*) from file_chunk where file = id) as chunks,
+        (select coalesce(max(position), -1) from file_chunk where file = id) as last
+      from (
+        select file as id, size from document union all select file, size from threat_feed
+        union all select raw_file, raw_size from traffic_upload where raw_file is not null
+      ) as named where id > ${after} order by id limit ${FILES_AT_ONCE}
+    `.execute(db)
+    for (const row of rows) if (row.found !== row.size || row.last !== row.chunks - 1) damaged.push(row.id)
+    const last = rows.at(-1)
+    if (!last) return damaged
+    after = last.id
+  }
 }

@@ -9,6 +9,7 @@ const findByCode = hot((db, hash: string, now: string) =>
     .select(['invitation.id', 'member.organization', 'member.user'])
     .where('invitation.code_hash', '=', hash)
     .where('invitation.used_at', 'is', null)
+    .where('invitation.replaced_at', 'is', null)
     .where('invitation.expires_at', '>', now),
 )
 
@@ -20,6 +21,32 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
         .values({ ...invitation, member: membership, attempts: 0, next_attempt_at: invitation.created_at })
         .execute()
     },
+    async nthNewest({ actor, organization, recipient }, n, since) {
+      let query = db
+        .selectFrom('invitation')
+        .innerJoin('member', 'member.id', 'invitation.member')
+        .select('invitation.created_at')
+        .where('invitation.created_at', '>', since)
+      if (actor !== undefined) query = query.where('invitation.invited_by', '=', actor)
+      if (organization !== undefined) query = query.where('member.organization', '=', organization)
+      if (recipient !== undefined) query = query.where('member.user', '=', recipient)
+      const row = await query
+        .orderBy('invitation.created_at', 'desc')
+        .limit(1)
+        .offset(n - 1)
+        .executeTakeFirst()
+      return row?.created_at
+    },
+    async replace(membership, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('invitation')
+        .set({ replaced_at: at, code: null })
+        .where('member', '=', membership)
+        .where('used_at', 'is', null)
+        .where('replaced_at', 'is', null) // one statement, so of several at once one replaces it
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
     async findUsable(codeHash, now) {
       const [row] = await findByCode(db, codeHash, now)
       return row
@@ -30,6 +57,7 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
         .set({ used_at: at })
         .where('id', '=', id)
         .where('used_at', 'is', null) // one statement, so of several at once one uses it
+        .where('replaced_at', 'is', null)
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
@@ -95,6 +123,13 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
       >`min(case when lease_until > next_attempt_at then lease_until else next_attempt_at end)`
       const row = await active(db).select(due.as('due')).where('invitation.code', 'is not', null).executeTakeFirst()
       return row?.due ?? undefined
+    },
+    async countOwed() {
+      const { count } = await active(db)
+        .select((is) => is.fn.countAll<number>().as('count'))
+        .where('invitation.code', 'is not', null)
+        .executeTakeFirstOrThrow()
+      return count
     },
   }
 }

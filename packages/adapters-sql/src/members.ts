@@ -5,8 +5,11 @@ import { hot } from './hot.ts'
 import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
-const findRole = hot((db, organization: number, user: string) =>
-  active(db).select('member.role').where('member.organization', '=', organization).where('member.user', '=', user),
+const findMembership = hot((db, organization: number, user: string) =>
+  active(db)
+    .select(['member.id', 'member.role'])
+    .where('member.organization', '=', organization)
+    .where('member.user', '=', user),
 )
 const findOrganizations = hot((db, user: string, roles: string) =>
   active(db)
@@ -42,8 +45,12 @@ export function sqlMembers(db: Kysely<Schema>): MemberStore {
         .executeTakeFirst()
       return row?.id
     },
+    async find(organization, user) {
+      const [row] = await findMembership(db, organization, user)
+      return row?.id
+    },
     async roleOf(organization, user) {
-      const [row] = await findRole(db, organization, user)
+      const [row] = await findMembership(db, organization, user)
       return row?.role as Role | undefined
     },
     async organizationsOf(user, roles) {

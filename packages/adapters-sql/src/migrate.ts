@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationInfo, Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -46,6 +46,19 @@ async function copyBeforeUpgrade(database: Database, known: readonly MigrationIn
   // One that is there was taken by an upgrade that failed, from the same content.
   if (!existsSync(path)) await database.copyTo(path)
   return path
+}
+
+/** How the schema of a database compares with the one that this program knows. */
+export type SchemaState = 'current' | 'older' | 'newer'
+
+/** Looks at a database that was migrated once. */
+export async function schemaStateOf(
+  { reader }: Database,
+  migrations: Record<string, Migration> = MIGRATIONS,
+): Promise<SchemaState> {
+  const { rows } = await sql<{ name: string }>`select name from migration`.execute(reader)
+  if (rows.some(({ name }) => !(name in migrations))) return 'newer'
+  return rows.length < Object.keys(migrations).length ? 'older' : 'current'
 }
 
 /** @param inTransaction whether a transaction is open already, which also keeps other processes out. */

@@ -1,6 +1,6 @@
 import type { Notification, NotificationStore } from '@security-management/domain'
 import { type Kysely, sql } from 'kysely'
-import { pageOf, texts } from './expressions.ts'
+import { numbers, pageOf, texts } from './expressions.ts'
 import { SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
 
@@ -17,8 +17,8 @@ export function sqlNotifications(db: Kysely<Schema>): NotificationStore {
         on conflict do nothing
       `.execute(db)
     },
-    async listOf(user, { read, type, organization }, page) {
-      let query = visible(db, user)
+    async listOf(user, { read, type, organization, organizations }, page) {
+      let query = visible(db, user, organizations)
       if (read !== undefined) query = query.where('notification.read', '=', read ? 1 : 0)
       if (type !== undefined) query = query.where('notification.type', '=', type)
       if (organization !== undefined) query = query.where('notification.organization', '=', organization)
@@ -30,20 +30,31 @@ export function sqlNotifications(db: Kysely<Schema>): NotificationStore {
       }
       return pageOf(query, page, columns, toNotification)
     },
-    async markRead(user, id) {
-      const row = await visible(db, user).where('notification.id', '=', id).executeTakeFirst()
+    async markRead(user, id, organizations) {
+      const row = await visible(db, user, organizations).where('notification.id', '=', id).executeTakeFirst()
       if (!row) return undefined
-      await db.updateTable('notification').set({ read: 1 }).where('id', '=', id).execute()
-      return { ...toNotification(row), read: true }
-    },
-    async markAllRead(user) {
+      // One statement, so that of several at once one finds it unread.
       const { numUpdatedRows } = await db
         .updateTable('notification')
         .set({ read: 1 })
+        .where('id', '=', id)
         .where('read', '=', 0)
-        .where('id', 'in', visible(db, user).clearSelect().select('notification.id'))
         .executeTakeFirstOrThrow()
-      return Number(numUpdatedRows)
+      return { notification: { ...toNotification(row), read: true }, wasUnread: numUpdatedRows > 0n }
+    },
+    async markAllRead(user, organizations) {
+      const rows = await db
+        .updateTable('notification')
+        .set({ read: 1 })
+        .where('read', '=', 0)
+        .where('id', 'in', visible(db, user, organizations).clearSelect().select('notification.id'))
+        .returning('organization')
+        .execute()
+      const marked = new Map<number, number>()
+      for (const { organization } of rows) marked.set(organization, (marked.get(organization) ?? 0) + 1)
+      return Array.from(marked, ([organization, count]) => ({ organization, marked: count })).toSorted(
+        (a, b) => a.organization - b.organization,
+      )
     },
   }
 }
@@ -52,9 +63,9 @@ function text(value: string | null) {
   return sql`cast(${value} as text)`
 }
 
-/** What the person can see: their own, of organizations they belong to. */
-function visible(db: Kysely<Schema>, user: string) {
-  return db
+/** What the person can see: their own, of organizations they belong to, and among these where they are given. */
+function visible(db: Kysely<Schema>, user: string, organizations: readonly number[] | null = null) {
+  const query = db
     .selectFrom('notification')
     .innerJoin('organization', 'organization.id', 'notification.organization')
     .innerJoin('member', (join) =>
@@ -77,6 +88,9 @@ function visible(db: Kysely<Schema>, user: string) {
       'notification.icon',
       'notification.extra',
     ])
+  return organizations === null
+    ? query
+    : query.where('notification.organization', 'in', numbers(db, JSON.stringify(organizations)))
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof visible>['execute']>>[number]

@@ -50,6 +50,8 @@ export type Schema = {
     created_at: string
     expires_at: string
     used_at: string | null
+    /** When another code took its place. */
+    replaced_at: Generated<string | null>
     attempts: number
     next_attempt_at: string
     lease_until: string | null
@@ -63,6 +65,11 @@ export type Schema = {
     name: string
     prefix: string
     hash: string
+    /** The secret before the last rotation, and until when it works. */
+    previous_hash: Generated<string | null>
+    previous_expires_at: Generated<string | null>
+    access: string
+    organizations: string | null
     created_at: string
     expires_at: string | null
     last_used_at: string | null
@@ -100,6 +107,14 @@ export type Schema = {
     /** The file that holds its bytes, compressed, and the size of that; null once they are given up. */
     raw_file: number | null
     raw_size: number | null
+    found_later: Generated<number>
+    /** Of those found later, how many nobody was told of. */
+    untold: Generated<number>
+    /** Until when somebody judges it again; null for nobody. */
+    lease_until: string | null
+    /** Version of the feeds that judged it, and marks on its malicious lines; null where that is not known. */
+    judged_version: number | null
+    malicious_lines: Uint8Array | null
   }
   traffic_slot: {
     threat_blocker: number
@@ -107,6 +122,7 @@ export type Schema = {
     start: number
     total: number
     malicious: number
+    found_later: Generated<number>
   }
   threat: {
     id: Generated<number>
@@ -118,6 +134,7 @@ export type Schema = {
     verdict: string
     snapshot: number
     requests: number
+    found_later: Generated<number>
     first_seen: string
     last_seen: string
   }
@@ -148,6 +165,8 @@ export type Schema = {
   /** One row: how often the snapshots that count have changed. */
   threat_feed_version: {
     version: number
+    /** The version with which a feed last gained entries that speak against somebody. */
+    gained_version: Generated<number>
   }
   cloud_defense: {
     id: Generated<number>
@@ -229,14 +248,34 @@ export type Schema = {
     key: string | null
   }
   event: {
-    id: Generated<number>
+    position: number
     type: string
     organization: number | null
     record: string
     user_id: string | null
     token: number | null
+    request_id: string | null
     datetime: string
     changes: string
     details: string
+    hash: string
+  }
+  /** One row: position and hash of the newest event. */
+  audit_head: {
+    position: number
+    hash: string
+  }
+  answer: {
+    /** Id of the seal that the answer is shut with. */
+    id: string
+    claimed_at: string
+    /** Null from the claim to the answer, which are one unit. */
+    sealed: Uint8Array | null
+  }
+  counter: {
+    name: string
+    /** Unix milliseconds. */
+    start: number
+    count: number
   }
 }

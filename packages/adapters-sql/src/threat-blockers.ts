@@ -1,5 +1,6 @@
 import type { StoredThreatBlocker, ThreatBlockerEdit, ThreatBlockerStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
+import { kindOf } from './column-types.ts'
 import { hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
@@ -8,6 +9,11 @@ import { softRemove } from './soft-remove.ts'
 
 const findById = hot((db, id: number) => withColumns(active(db).where('threat_blocker.id', '=', id)))
 const findByKey = hot((db, key: string) => withColumns(active(db).where('threat_blocker.atb_key', '=', key)))
+// SQLite has one unit at a time anyway.
+const lockId = hot((db, id: number) => {
+  const query = active(db).select('threat_blocker.id').where('threat_blocker.id', '=', id)
+  return kindOf(db) === 'postgres' ? query.forNoKeyUpdate('threat_blocker') : query
+})
 const findIds = hot((db, organizations: string) =>
   active(db)
     .select('threat_blocker.id')
@@ -58,6 +64,9 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
     },
     async idsOf(organizations) {
       return (await findIds(db, JSON.stringify(organizations))).map(({ id }) => id)
+    },
+    async lock(id) {
+      return (await lockId(db, id)).length > 0
     },
     async update(id, edit) {
       const { numUpdatedRows } = await db

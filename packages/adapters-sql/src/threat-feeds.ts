@@ -7,12 +7,17 @@ import type { Schema } from './schema.ts'
 /** A lease puts off what is due. */
 const DUE = sql<string>`case when lease_until > next_refresh_at then lease_until else next_refresh_at end`
 
-const findVersion = hot((db) => db.selectFrom('threat_feed_version').select('version'))
+const findVersion = hot((db) => db.selectFrom('threat_feed_version').select(['version', 'gained_version']))
 const findNextDue = hot((db) => db.selectFrom('threat_feed').select(sql<string | null>`min(${DUE})`.as('due')))
 
 export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
-  async function countChange(): Promise<void> {
-    await db.updateTable('threat_feed_version').set({ version: sql`version + 1` }).execute()
+  /** @param gains whether there are entries now that speak against somebody, and did not before. */
+  async function countChange(gains: boolean): Promise<void> {
+    const next = sql<number>`version + 1`
+    await db
+      .updateTable('threat_feed_version')
+      .set({ version: next, ...(gains && { gained_version: next }) })
+      .execute()
   }
   return {
     async insert({ samples, snapshot, ...feed }) {
@@ -22,7 +27,7 @@ export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
         .onConflict((conflict) => conflict.column('name').doNothing())
         .executeTakeFirstOrThrow()
       if (!numInsertedOrUpdatedRows) return false
-      await countChange()
+      await countChange(isGain(feed.kind, snapshot))
       return true
     },
     async find(name) {
@@ -36,6 +41,10 @@ export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
     async version() {
       const [row] = await findVersion(db)
       return row?.version ?? 0
+    },
+    async gainedVersion() {
+      const [row] = await findVersion(db)
+      return row?.gained_version ?? 0
     },
     async nextDue() {
       const [row] = await findNextDue(db)
@@ -64,23 +73,28 @@ export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
       return row && toThreatFeed(row)
     },
     async finish(name, leaseUntil, edit) {
-      const { numUpdatedRows } = await db
+      const edited = await db
         .updateTable('threat_feed')
         .set({ lease_until: null, ...editedColumns(edit) })
         .where('name', '=', name)
         .where('lease_until', '=', leaseUntil) // one statement, so that a lost lease changes nothing
-        .executeTakeFirstOrThrow()
-      if (numUpdatedRows === 0n) return false
-      if (edit.snapshot) await countChange()
+        .returning('kind')
+        .executeTakeFirst()
+      if (!edited) return false
+      if (edit.snapshot) await countChange(isGain(edited.kind, edit.snapshot))
       return true
     },
     async remove(name) {
       const row = await db.deleteFrom('threat_feed').where('name', '=', name).returningAll().executeTakeFirst()
       if (!row) return undefined
-      await countChange()
+      await countChange(false)
       return toThreatFeed(row)
     },
   }
+}
+
+function isGain(kind: string, { gained }: ThreatFeed['snapshot']): boolean {
+  return (kind === 'ip' || kind === 'domain') && gained > 0
 }
 
 function columnsOf({ number, created_at, ...snapshot }: ThreatFeed['snapshot']) {

@@ -1,5 +1,17 @@
-import type { RequestCount, Threat, TrafficCounts, TrafficStore, TrafficUpload } from '@security-management/domain'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type {
+  FoundLater,
+  NewThreat,
+  RequestCount,
+  SlotCount,
+  Threat,
+  ThreatBlocker,
+  TrafficCounts,
+  TrafficStore,
+  TrafficUpload,
+} from '@security-management/domain'
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { kindOf } from './column-types.ts'
 import { numbers, pageOf, rows } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
@@ -20,6 +32,7 @@ const UPLOAD = [
   'accepted',
   'rejected',
   'malicious',
+  'found_later',
   'format',
   'rejects',
 ] as const
@@ -29,6 +42,7 @@ const THREAT = [
   'kind',
   'value',
   'requests',
+  'found_later',
   'first_seen',
   'last_seen',
   'feed',
@@ -116,22 +130,86 @@ const findUnits = hot((db, blockers: string, from: number, to: number, seconds: 
     .selectFrom((is) =>
       is
         .selectFrom('traffic_slot')
-        .select([unitOf(seconds).as('start'), 'total', 'malicious'])
+        .select([unitOf(seconds).as('start'), 'total', 'malicious', 'found_later'])
         .where('threat_blocker', 'in', numbers(db, blockers))
         .where('start', '>=', from)
         .where('start', '<', to)
         .as('units'),
     )
-    .select(['units.start', ...SUMS])
+    .select(['units.start', ...SUMS, sql<number>`cast(sum(found_later) as bigint)`.as('found_later')])
     .groupBy('units.start')
     .orderBy('units.start'),
+)
+
+/** Uploads of active blockers that were judged by feeds before this version, and can be judged again. */
+function outdated(db: Kysely<Schema>, version: number, since: string) {
+  return db
+    .selectFrom('traffic_upload')
+    .innerJoin('threat_blocker', 'threat_blocker.id', 'traffic_upload.threat_blocker')
+    .innerJoin('organization', 'organization.id', 'threat_blocker.organization')
+    .where('traffic_upload.raw_file', 'is not', null)
+    .where('traffic_upload.judged_version', '<', version)
+    .where('traffic_upload.received', '>=', since)
+    .where('threat_blocker.removed_at', 'is', null)
+    .where('organization.removed_at', 'is', null)
+}
+
+/** Active organizations with finds that nobody was told of, and no upload left to judge. */
+function untoldOrganizations(db: Kysely<Schema>, version: number, since: string) {
+  return db
+    .selectFrom('traffic_upload as found')
+    .innerJoin('threat_blocker as finder', 'finder.id', 'found.threat_blocker')
+    .innerJoin('organization', 'organization.id', 'finder.organization')
+    .select('organization.id as organization')
+    .where('found.untold', '>', sql.lit(0))
+    .where('organization.removed_at', 'is', null)
+    .where(({ not, exists }) =>
+      not(
+        exists(
+          outdated(db, version, since)
+            .select('traffic_upload.id')
+            .where('threat_blocker.organization', '=', sql.ref<number>('finder.organization')),
+        ),
+      ),
+    )
+}
+
+const findBacklog = hot((db, version: number, since: string, now: string) =>
+  db.selectNoFrom(({ case: when, or, exists }) =>
+    when()
+      .when(
+        or([
+          exists(
+            outdated(db, version, since)
+              .select('traffic_upload.id')
+              .where((is) =>
+                is.or([is('traffic_upload.lease_until', 'is', null), is('traffic_upload.lease_until', '<=', now)]),
+              ),
+          ),
+          exists(untoldOrganizations(db, version, since)),
+        ]),
+      )
+      .then(sql.lit(1))
+      .else(sql.lit(0))
+      .end()
+      .as('has_backlog'),
+  ),
+)
+
+const findRawSize = hot((db, organization: number) =>
+  db
+    .selectFrom('traffic_upload')
+    .innerJoin('threat_blocker', 'threat_blocker.id', 'traffic_upload.threat_blocker')
+    .select(sql<number>`cast(coalesce(sum(traffic_upload.raw_size), 0) as bigint)`.as('size'))
+    .where('threat_blocker.organization', '=', organization)
+    .where('traffic_upload.raw_size', 'is not', null),
 )
 
 export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
   const uploads = (threatBlocker: number) =>
     db.selectFrom('traffic_upload').select(UPLOAD).where('threat_blocker', '=', threatBlocker)
   return {
-    async insertUpload({ rejects, raw, ...upload }) {
+    async insertUpload({ rejects, raw, judgement, ...upload }) {
       const row = await db
         .insertInto('traffic_upload')
         .values({
@@ -139,6 +217,8 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
           rejects: JSON.stringify(rejects),
           raw_file: raw?.file ?? null,
           raw_size: raw?.size ?? null,
+          judged_version: judgement.version,
+          malicious_lines: judgement.malicious_lines,
         })
         .onConflict((conflict) => conflict.columns(['threat_blocker', 'sha256']).doNothing())
         .returning('id')
@@ -166,26 +246,93 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       if (!row || row.raw_file === null || row.raw_size === null) return undefined
       return { file: row.raw_file, size: row.raw_size }
     },
+    async rawSizeOf(organization) {
+      const [row] = await findRawSize(db, organization)
+      return row?.size ?? 0
+    },
     async forgetRaw(before) {
       await db
         .updateTable('traffic_upload')
-        .set({ raw_file: null, raw_size: null })
+        .set({ raw_file: null, raw_size: null, malicious_lines: null })
         .where('raw_file', 'is not', null)
         .where('received', '<', before)
         .execute()
     },
+    async hasOutdated(version, since, now) {
+      const [row] = await findBacklog(db, version, since, now)
+      return row?.has_backlog === 1
+    },
+    async leaseOutdated(version, since, now, leaseUntil) {
+      let due = outdated(db, version, since)
+        .select('traffic_upload.id')
+        .where((is) =>
+          is.or([is('traffic_upload.lease_until', 'is', null), is('traffic_upload.lease_until', '<=', now)]),
+        )
+        .orderBy('traffic_upload.received', 'desc')
+        .orderBy('traffic_upload.id', 'desc')
+        .limit(1)
+      // Another process that leases at the same time is passed by, not waited for.
+      if (kindOf(db) === 'postgres') due = due.forUpdate('traffic_upload').skipLocked()
+      const row = await db
+        .updateTable('traffic_upload')
+        .set({ lease_until: leaseUntil })
+        .where('id', 'in', due)
+        .returning(['id', 'threat_blocker', 'raw_file', 'raw_size', 'judged_version', 'malicious_lines'])
+        .executeTakeFirst()
+      if (!row) return undefined
+      const { services } = await db
+        .selectFrom('threat_blocker')
+        .select('services')
+        .where('id', '=', row.threat_blocker)
+        .executeTakeFirstOrThrow()
+      return {
+        id: row.id,
+        threat_blocker: row.threat_blocker,
+        services: JSON.parse(services) as ThreatBlocker['services'],
+        raw: { file: row.raw_file ?? 0, size: row.raw_size ?? 0 },
+        judgement: { version: row.judged_version ?? 0, malicious_lines: row.malicious_lines ?? new Uint8Array() },
+      }
+    },
+    async finishJudging(upload, leaseUntil, { version, malicious_lines }, found) {
+      const { numUpdatedRows } = await db
+        .updateTable('traffic_upload')
+        .set({
+          lease_until: null,
+          judged_version: version,
+          malicious_lines,
+          malicious: sql`malicious + ${found}`,
+          found_later: sql`found_later + ${found}`,
+          untold: sql`untold + ${found}`,
+        })
+        .where('id', '=', upload)
+        .where('lease_until', '=', leaseUntil) // one statement, so that a lost lease changes nothing
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+    async takeFoundLater(version, since) {
+      const first = await untoldOrganizations(db, version, since).orderBy('organization.id').limit(1).executeTakeFirst()
+      if (!first) return undefined
+      let untold = db
+        .selectFrom('traffic_upload')
+        .select(['id', 'untold'])
+        .where('untold', '>', 0)
+        .where('threat_blocker', 'in', (is) =>
+          is.selectFrom('threat_blocker').select('id').where('organization', '=', first.organization),
+        )
+        .orderBy('id')
+      // Whoever takes them at the same time comes second, and finds none.
+      if (kindOf(db) === 'postgres') untold = untold.forUpdate()
+      const found = await untold.execute()
+      if (found.length === 0) return undefined
+      const ids = JSON.stringify(found.map(({ id }) => id))
+      await db.updateTable('traffic_upload').set({ untold: 0 }).where('id', 'in', numbers(db, ids)).execute()
+      const requests = found.reduce((sum, row) => sum + row.untold, 0)
+      return { organization: first.organization, uploads: found.length, requests } satisfies FoundLater
+    },
     async addSlots(threatBlocker, slots) {
       // In one order everywhere, so that two uploads to one blocker wait for each other and do not deadlock.
-      const sorted = slots.toSorted((one, other) => one.start - other.start)
-      const json = JSON.stringify(sorted.map(({ start, total, malicious }) => [start, total, malicious]))
-      const field = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
-      await sql`
-        insert into traffic_slot (threat_blocker, start, total, malicious)
-        select cast(${threatBlocker} as bigint), ${field(0)}, ${field(1)}, ${field(2)}
-        from ${rows(db, json)} where true
-        on conflict (threat_blocker, start) do update set
-          total = traffic_slot.total + excluded.total, malicious = traffic_slot.malicious + excluded.malicious
-      `.execute(db)
+      const byStart = (one: RequestCount, other: RequestCount) => one.start - other.start
+      await inParts(slots, byStart, (part) => upsertSlots(db, threatBlocker, part))
     },
     async counts(threatBlockers) {
       const json = JSON.stringify(threatBlockers)
@@ -200,30 +347,11 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return counts
     },
     async statistics(threatBlockers, from, to, seconds) {
-      return (await findUnits(db, JSON.stringify(threatBlockers), from, to, seconds)).map(toCount)
+      return findUnits(db, JSON.stringify(threatBlockers), from, to, seconds)
     },
     async addThreats(threatBlocker, threats) {
       // In one order everywhere, see `addSlots`.
-      const items = threats
-        .map(({ kind, value, feed, entry, verdict, snapshot, requests, first_seen, last_seen }) => ({
-          key: JSON.stringify([kind, value, feed, entry, verdict]),
-          item: [kind, value, feed, entry, verdict, snapshot, requests, first_seen, last_seen],
-        }))
-        .sort((one, other) => (one.key < other.key ? -1 : 1))
-        .map(({ item }) => item)
-      const text = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as text)`
-      const number = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
-      await sql`
-        insert into threat (threat_blocker, kind, value, feed, entry, verdict, snapshot, requests, first_seen, last_seen)
-        select cast(${threatBlocker} as bigint), ${text(0)}, ${text(1)}, ${text(2)}, ${text(3)}, ${text(4)},
-          ${number(5)}, ${number(6)}, ${text(7)}, ${text(8)}
-        from ${rows(db, JSON.stringify(items))} where true
-        on conflict (threat_blocker, kind, value, feed, entry, verdict) do update set
-          requests = threat.requests + excluded.requests,
-          snapshot = case when excluded.snapshot > threat.snapshot then excluded.snapshot else threat.snapshot end,
-          first_seen = case when excluded.first_seen < threat.first_seen then excluded.first_seen else threat.first_seen end,
-          last_seen = case when excluded.last_seen > threat.last_seen then excluded.last_seen else threat.last_seen end
-      `.execute(db)
+      await inParts(threats, byKey, (part) => upsertThreats(db, threatBlocker, part))
     },
     async listThreats(threatBlocker, { kind, from, to }, page) {
       let query = db.selectFrom('threat').select(THREAT).where('threat_blocker', '=', threatBlocker)
@@ -242,10 +370,70 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
   }
 }
 
+/** Rows that are stored with one statement: a few milliseconds on SQLite, where nothing else runs meanwhile. */
+const PART = 1000
+
+/** Stores many rows in order, a part at a time, with a turn of the event loop between, so that they hold up nothing else. */
+async function inParts<Row>(
+  rows: Row[],
+  order: (one: Row, other: Row) => number,
+  store: (part: Row[]) => Promise<void>,
+): Promise<void> {
+  if (rows.length > PART) await nextTurn()
+  const sorted = rows.toSorted(order)
+  for (let from = 0; from < sorted.length; from += PART) {
+    if (from > 0) await nextTurn()
+    await store(sorted.slice(from, from + PART))
+  }
+}
+
+async function upsertSlots(db: Kysely<Schema>, threatBlocker: number, slots: RequestCount[]): Promise<void> {
+  const items = slots.map(({ start, total, malicious, found_later }) => [start, total, malicious, found_later])
+  const field = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
+  await sql`
+    insert into traffic_slot (threat_blocker, start, total, malicious, found_later)
+    select cast(${threatBlocker} as bigint), ${field(0)}, ${field(1)}, ${field(2)}, ${field(3)}
+    from ${rows(db, JSON.stringify(items))} where true
+    on conflict (threat_blocker, start) do update set
+      total = traffic_slot.total + excluded.total,
+      malicious = traffic_slot.malicious + excluded.malicious,
+      found_later = traffic_slot.found_later + excluded.found_later
+  `.execute(db)
+}
+
+function byKey(one: NewThreat, other: NewThreat): number {
+  for (const field of ['kind', 'value', 'feed', 'entry', 'verdict'] as const) {
+    if (one[field] !== other[field]) return one[field] < other[field] ? -1 : 1
+  }
+  return 0
+}
+
+async function upsertThreats(db: Kysely<Schema>, threatBlocker: number, threats: NewThreat[]): Promise<void> {
+  const items = threats.map(
+    ({ kind, value, feed, entry, verdict, snapshot, requests, found_later, first_seen, last_seen }) =>
+      [kind, value, feed, entry, verdict, snapshot, requests, found_later, first_seen, last_seen] as const,
+  )
+  const text = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as text)`
+  const number = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
+  await sql`
+    insert into threat
+      (threat_blocker, kind, value, feed, entry, verdict, snapshot, requests, found_later, first_seen, last_seen)
+    select cast(${threatBlocker} as bigint), ${text(0)}, ${text(1)}, ${text(2)}, ${text(3)}, ${text(4)},
+      ${number(5)}, ${number(6)}, ${number(7)}, ${text(8)}, ${text(9)}
+    from ${rows(db, JSON.stringify(items))} where true
+    on conflict (threat_blocker, kind, value, feed, entry, verdict) do update set
+      requests = threat.requests + excluded.requests,
+      found_later = threat.found_later + excluded.found_later,
+      snapshot = case when excluded.snapshot > threat.snapshot then excluded.snapshot else threat.snapshot end,
+      first_seen = case when excluded.first_seen < threat.first_seen then excluded.first_seen else threat.first_seen end,
+      last_seen = case when excluded.last_seen > threat.last_seen then excluded.last_seen else threat.last_seen end
+  `.execute(db)
+}
+
 function toUpload({ rejects, format, ...row }: Pick<Selectable<Schema['traffic_upload']>, (typeof UPLOAD)[number]>) {
   return { ...row, format: format as TrafficUpload['format'], rejects: JSON.parse(rejects) }
 }
 
-function toCount({ start, total, malicious }: RequestCount): RequestCount {
+function toCount({ start, total, malicious }: SlotCount): SlotCount {
   return { start, total, malicious }
 }

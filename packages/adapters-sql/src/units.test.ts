@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@security-management/domain'
 import Sqlite from 'better-sqlite3'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Database, migrate, openDatabase } from './index.ts'
+import type { Schema } from './schema.ts'
 import { testDatabases } from './testing/databases.ts'
+import { startProxy, type TestProxy } from './testing/proxy.ts'
 
 const stage = (database: Database, staged_at: string) =>
   database.unit((db) => db.insertInto('file').values({ staged_at }).execute())
@@ -89,12 +92,115 @@ describe('units of work on PostgreSQL', () => {
     await database.close()
   })
 
+  test('two units that a stricter isolation cannot keep apart are both done in the end', async () => {
+    const url = `${await postgres?.create()}?options=${encodeURIComponent('-c default_transaction_isolation=serializable')}`
+    const database = openDatabase(url)
+    await migrate(database)
+    const meet = meeting(2)
+    let runs = 0
+    const count = () =>
+      database.unit(async (db) => {
+        runs += 1
+        const { length } = await db.selectFrom('file').select('id').execute()
+        await meet()
+        await db
+          .insertInto('file')
+          .values({ staged_at: String(length) })
+          .execute()
+      })
+    await Promise.all([count(), count()])
+    expect(await staged(database)).toEqual(['0', '1'])
+    expect(runs).toBe(3)
+    await database.close()
+  })
+
   test('a server that is not there is unavailable, not a fault', async () => {
     const database = openDatabase('postgres://nobody:secret@127.0.0.1:1/nothing')
     const error = await database.unit((db) => sql`select 1`.execute(db)).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(DomainError)
     expect((error as DomainError).code).toBe('unavailable')
     await database.close()
+  })
+})
+
+describe('a PostgreSQL server that fails', () => {
+  const [, postgres] = testDatabases()
+  afterAll(() => postgres?.cleanUp())
+
+  let url: string
+  let proxy: TestProxy
+  let database: Database
+  beforeEach(async () => {
+    url = (await postgres?.create()) ?? ''
+    proxy = await startProxy(url)
+    database = openDatabase(proxy.url)
+    await migrate(database)
+  })
+  afterEach(async () => {
+    await database.close()
+    await proxy.stop()
+  })
+
+  /** How the work ends: `done`, or a code; and whether that was long before a statement times out. */
+  async function ending(work: Promise<unknown>) {
+    const started = performance.now()
+    const end = await work.then(
+      () => 'done',
+      (error: unknown) => (error instanceof DomainError ? error.code : error),
+    )
+    return { end, soon: performance.now() - started < 6000 }
+  }
+
+  test('and takes what it is sent without an answer is unavailable soon, and used again when it answers', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => staged(database)))
+    const silent = meeting(2)
+    const open = database.unit(async (db) => {
+      await db.insertInto('file').values({ staged_at: 'half' }).execute()
+      proxy.swallow()
+      await silent()
+      await db.insertInto('file').values({ staged_at: 'more' }).execute()
+    })
+    await silent()
+    const many = Array.from({ length: 25 }, () => staged(database))
+    const ends = await Promise.all([open, ...many].map(ending))
+    expect(ends).toEqual(ends.map(() => ({ end: 'unavailable', soon: true })))
+    // What comes later does not wait as long again.
+    expect(await ending(stage(database, 'later'))).toEqual({ end: 'unavailable', soon: true })
+    proxy.pass()
+    await expect.poll(() => ending(stage(database, 'in the end')), { timeout: 5000 }).toMatchObject({ end: 'done' })
+    const several = await Promise.all(Array.from({ length: 15 }, () => ending(staged(database))))
+    expect(several).toEqual(several.map(() => ({ end: 'done', soon: true })))
+    expect(await staged(database)).toEqual(['in the end'])
+  })
+
+  test('and answers others is let finish what takes its time', async () => {
+    const slow = database.unit((db) => sql`select pg_sleep(7)`.execute(db))
+    expect(await ending(slow)).toEqual({ end: 'done', soon: false })
+  })
+
+  test('and ends its connections, those in use as well, makes their units unavailable and no others', async () => {
+    const [idle, busy] = [meeting(2), meeting(2)]
+    const failing = [
+      // One connection ends between two statements, when nobody waits for it, another one during one.
+      database.unit(async (db) => {
+        await db.insertInto('file').values({ staged_at: 'half' }).execute()
+        await idle()
+        await sleep(300)
+        await db.insertInto('file').values({ staged_at: 'more' }).execute()
+      }),
+      database.unit(async (db) => {
+        await busy()
+        await sql`select pg_sleep(7)`.execute(db)
+      }),
+    ].map(ending)
+    await Promise.all([idle(), busy()])
+    const other = openDatabase(url)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(other.reader)
+    await other.close()
+    expect(await Promise.all(failing)).toEqual(failing.map(() => ({ end: 'unavailable', soon: true })))
+    expect(await ending(stage(database, 'kept'))).toEqual({ end: 'done', soon: true })
+    expect(await staged(database)).toEqual(['kept'])
   })
 })
 
@@ -145,6 +251,36 @@ describe('units of work on SQLite', () => {
     await database.close()
   })
 
+  test('while another process keeps the lock, each unit is told in time, whenever it came, and reads go on', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    await migrate(database)
+    const other = new Sqlite(url.slice('sqlite:'.length))
+    other.exec('begin immediate')
+    const units = Array.from({ length: 8 }, async (_, index) => {
+      await sleep(index * 400)
+      const came = performance.now()
+      const code = await stage(database, 'too late').catch((error: DomainError) => error.code)
+      return { code, soon: performance.now() - came < 4000 }
+    })
+    const reads: number[] = []
+    const reading = setInterval(async () => {
+      const asked = performance.now()
+      await staged(database)
+      reads.push(performance.now() - asked)
+    }, 10)
+    const ends = await Promise.all(units)
+    clearInterval(reading)
+    expect(ends).toEqual(ends.map(() => ({ code: 'unavailable', soon: true })))
+    // In between the event loop was free.
+    expect(reads.length).toBeGreaterThan(100)
+    other.exec('rollback')
+    await stage(database, 'in time')
+    expect(await staged(database)).toEqual(['in time'])
+    other.close()
+    await database.close()
+  })
+
   test('a full disk makes the units of its commit unavailable and keeps none of them, and the next ones work', async () => {
     const url = (await sqlite?.create()) ?? ''
     const database = openDatabase(url)
@@ -170,6 +306,21 @@ describe('units of work on SQLite', () => {
     await pages(1_000_000)
     await big(database)
     expect(await staged(database)).toEqual(['big', ...acknowledged])
+    await database.close()
+  })
+
+  test('what is staged does not wait for the disk, and what comes with or after it does', async () => {
+    const database = openDatabase((await sqlite?.create()) ?? '')
+    await migrate(database)
+    const FULL = 2
+    const NORMAL = 1
+    const level = async (db: Kysely<Schema>) =>
+      (await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows[0]?.synchronous
+    expect(await database.unit(level)).toBe(FULL)
+    expect(await Promise.all([database.stage(level), database.stage(level)])).toEqual([NORMAL, NORMAL])
+    expect(await Promise.all([database.stage(level), database.unit(level)])).toEqual([FULL, FULL])
+    expect(await database.stage(level)).toBe(NORMAL)
+    expect(await database.exclusively(level)).toBe(FULL)
     await database.close()
   })
 

@@ -1,5 +1,7 @@
 import { fold, type User, type UserStore } from '@security-management/domain'
 import type { Kysely, Selectable } from 'kysely'
+import { kindOf } from './column-types.ts'
+import { texts } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -10,6 +12,12 @@ const SEPARATOR = '\u001f'
 
 const findRow = hot((db, id: string) => db.selectFrom('user').selectAll().where('id', '=', id))
 const findRowByEmail = hot((db, email: string) => db.selectFrom('user').selectAll().where('email_folded', '=', email))
+// In the order of the ids, so that two units that lock the same people do not wait for each other. See `lockId` of
+// organizations for the rest.
+const lockRows = hot((db, ids: string) => {
+  const query = db.selectFrom('user').select('id').where('id', 'in', texts(db, ids)).orderBy('id')
+  return kindOf(db) === 'postgres' ? query.forNoKeyUpdate() : query
+})
 
 export function sqlUsers(db: Kysely<Schema>): UserStore {
   return {
@@ -38,6 +46,9 @@ export function sqlUsers(db: Kysely<Schema>): UserStore {
         .set({ first_name, last_name, locale, search_folded: searchable({ ...before, first_name, last_name }) })
         .where('id', '=', id)
         .execute()
+    },
+    async lock(ids) {
+      await lockRows(db, JSON.stringify(ids))
     },
     async list() {
       const rows = await db.selectFrom('user').selectAll().orderBy('email').orderBy('id').execute()

@@ -6,6 +6,10 @@ import * as securityFrameworks from './0004-security-frameworks.ts'
 import * as assessmentsAndMessages from './0005-assessments-and-messages.ts'
 import * as threatFeeds from './0006-threat-feeds.ts'
 import * as traffic from './0007-traffic.ts'
+import * as foundLater from './0008-found-later.ts'
+import * as tokens from './0009-tokens.ts'
+import * as audit from './0010-audit.ts'
+import * as limits from './0011-limits.ts'
 
 /** Every migration, by name, in order. One that has landed is never edited; a change is a new one. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -16,4 +20,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0005-assessments-and-messages': assessmentsAndMessages,
   '0006-threat-feeds': threatFeeds,
   '0007-traffic': traffic,
+  '0008-found-later': foundLater,
+  '0009-tokens': tokens,
+  '0010-audit': audit,
+  '0011-limits': limits,
 }

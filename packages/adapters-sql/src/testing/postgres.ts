@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import pg from 'pg'
+import { execute } from './execute.ts'
 
 /** A PostgreSQL server for tests. */
 export type TestPostgres = {
@@ -31,12 +31,9 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     url: server.url,
     async createDatabase() {
-      const name = `test_${randomBytes(8).toString('hex')}`
-      await execute(server.url, `create database ${name}`)
-      databases.push(name)
-      const url = new URL(server.url)
-      url.pathname = `/${name}`
-      return url.href
+      const url = await createDatabase(server.url)
+      databases.push(new URL(url).pathname.slice(1))
+      return url
     },
     async stop() {
       // A server of our own takes its databases with it.
@@ -46,33 +43,63 @@ export async function startPostgres(): Promise<TestPostgres> {
   }
 }
 
-async function execute(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
+async function createDatabase(server: string): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await execute(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** A PostgreSQL server of a test's own, which may be stopped and started again. */
+export type OwnPostgres = TestPostgres & {
+  /** Process id of the server. */
+  pid(): number
+  /** Ends the server at once, as a crash does, and leaves its data. */
+  halt(): Promise<void>
+  /** Starts it again, with its data, on its port. */
+  resume(): Promise<void>
+}
+
+export type OwnSettings = {
+  /** Whether files are synced; only where that is what the test is about. */
+  sync?: boolean
+  /** An empty directory for the tables, which every user can write to; the write-ahead log stays elsewhere. */
+  data?: string
+}
+
+/** Starts a server of one's own. */
+export async function startOwnPostgres(settings: OwnSettings = {}): Promise<OwnPostgres> {
+  const server = await startServer(settings)
+  return {
+    url: server.url,
+    createDatabase: () => createDatabase(server.url),
+    stop: server.stop,
+    pid: server.pid,
+    halt: server.halt,
+    resume: server.resume,
   }
 }
 
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startServer({ sync = false, data: givenData }: OwnSettings = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'test-postgres-'))
   // PostgreSQL refuses to run as root, so root starts it as another user, who must reach the folder and the binaries.
   const user = process.getuid?.() === 0 ? await unprivilegedUser() : undefined
   await chmod(folder, 0o755)
   const binaries = await findBinaries(user ? join(folder, 'postgres') : undefined)
-  const data = join(folder, 'data')
+  const data = join(givenData ?? folder, 'data')
+  const log = join(folder, 'log')
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(folder, 'password')
-  await mkdir(data, { mode: 0o700 })
+  for (const path of [data, log]) await mkdir(path, { mode: 0o700 })
   await writeFile(passwordFile, password, { mode: 0o600 })
-  if (user) for (const path of [data, passwordFile]) await chown(path, user.uid, user.gid)
+  if (user) for (const path of [data, log, passwordFile]) await chown(path, user.uid, user.gid)
   const identity = { ...user, cwd: folder, env: { ...process.env, LC_ALL: 'C' } }
   await promisify(execFile)(
     binaries.initdb,
     [
       `--pgdata=${data}`,
+      `--waldir=${log}`,
       '--username=tests',
       '--auth=scram-sha-256',
       `--pwfile=${passwordFile}`,
@@ -81,24 +108,31 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     ],
     identity,
   )
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort()
-    // Nothing here outlives the machine, so nothing is synced.
+  function boot(port: number): ChildProcess {
     const settings = [
       `port=${port}`,
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
-      'fsync=off',
+      // Nothing here outlives the machine.
+      `fsync=${sync ? 'on' : 'off'}`,
       'max_connections=300',
     ]
-    const child = spawn(binaries.postgres, ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
-      ...identity,
-      stdio: 'ignore',
-    })
+    const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
+    return spawn(binaries.postgres, args, { ...identity, stdio: 'ignore' })
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort()
+    let child = boot(port)
     const url = `postgres://tests:${password}@127.0.0.1:${port}/postgres`
     if (await answers(child, url)) {
       return {
         url,
+        pid: () => child.pid ?? 0,
+        halt: () => end(child, 'SIGQUIT'),
+        async resume() {
+          child = boot(port)
+          if (!(await answers(child, url))) throw new Error('PostgreSQL for the tests did not start again')
+        },
         async stop() {
           await end(child)
           await rm(folder, { recursive: true, force: true })
@@ -156,9 +190,9 @@ async function answers(child: ChildProcess, url: string): Promise<boolean> {
   return false
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGINT')
+  child.kill(signal)
   await ended
 }

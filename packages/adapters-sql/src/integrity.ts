@@ -1,0 +1,57 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from './database.ts'
+import type { Schema } from './schema.ts'
+
+/** Problems that are told of; a database that is broken has as many as it has pages. */
+const MAX_PROBLEMS = 100
+
+/**
+ * What is wrong with the database, a line each. SQLite checks every page and index of its file. PostgreSQL has no such
+ * command; what can be asked of it is whether every index is valid and every reference leads to a row. Its pages are
+ * for its own checksums and `pg_amcheck`.
+ */
+export async function integrity({ kind, reader }: Database): Promise<string[]> {
+  const problems = kind === 'sqlite' ? await sqliteProblems(reader) : await postgresProblems(reader)
+  return problems.slice(0, MAX_PROBLEMS)
+}
+
+async function sqliteProblems(db: Kysely<Schema>): Promise<string[]> {
+  const checked = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)
+  const dangling = await sql<{ table: string; rowid: number | null; parent: string }>`
+    pragma foreign_key_check
+  `.execute(db)
+  return [
+    ...checked.rows.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
+    ...dangling.rows.map(({ table, rowid, parent }) => `row ${rowid} of ${table} refers to no row of ${parent}`),
+  ]
+}
+
+async function postgresProblems(db: Kysely<Schema>): Promise<string[]> {
+  const problems: string[] = []
+  const invalid = await sql<{ name: string }>`
+    select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+    where c.relnamespace = current_schema()::regnamespace and not (i.indisvalid and i.indisready)
+  `.execute(db)
+  for (const { name } of invalid.rows) problems.push(`the index ${name} is not valid`)
+
+  const references = await sql<{ child: string; parent: string; columns: string[]; targets: string[] }>`
+    select child.relname as child, parent.relname as parent,
+      array(select attname::text from unnest(k.conkey) with ordinality as u(n, place) join pg_attribute a
+        on a.attrelid = k.conrelid and a.attnum = u.n order by place) as columns,
+      array(select attname::text from unnest(k.confkey) with ordinality as u(n, place) join pg_attribute a
+        on a.attrelid = k.confrelid and a.attnum = u.n order by place) as targets
+    from pg_constraint k join pg_class child on child.oid = k.conrelid join pg_class parent on parent.oid = k.confrelid
+    where k.contype = 'f' and k.connamespace = current_schema()::regnamespace order by k.conname
+  `.execute(db)
+  for (const { child, parent, columns, targets } of references.rows) {
+    const pairs = columns.map((column, index) => sql`p.${sql.ref(targets[index] ?? '')} = c.${sql.ref(column)}`)
+    const isSet = columns.map((column) => sql`c.${sql.ref(column)} is not null`)
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(child)} as c where ${sql.join(isSet, sql` and `)}
+        and not exists (select 1 from ${sql.table(parent)} as p where ${sql.join(pairs, sql` and `)})
+    `.execute(db)
+    const count = rows[0]?.count ?? 0
+    if (count > 0) problems.push(`${count} rows of ${child} refer to no row of ${parent}`)
+  }
+  return problems
+}
