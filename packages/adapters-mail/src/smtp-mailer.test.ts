@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
+import { anInvitationMail, INVITATION_CODE } from '@security-management/domain/contracts'
 import PostalMime from 'postal-mime'
 import { afterEach, describe, expect, test } from 'vitest'
 import { smtpMailer } from './smtp-mailer.ts'
-import { anInvitation, CODE } from './testing/an-invitation.ts'
 import { startSmtpServer } from './testing/smtp-test-server.ts'
 
 const closers: (() => unknown)[] = []
@@ -48,19 +48,19 @@ async function rawServer(onConnection: (socket: Socket) => void): Promise<string
 describe('the mailer that speaks SMTP', () => {
   test('hands the mail to the server, from and to exactly one address', async () => {
     const server = await started()
-    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitation({ organization_name: 'Acme, <x@example.net>' }))
+    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail({ organization_name: 'Acme, <x@example.net>' }))
     const [taken] = server.taken
     expect(server.taken).toHaveLength(1)
     expect(taken).toMatchObject({ from: 'service@example.org', to: ['anna@example.com'] })
     const mail = await PostalMime.parse(taken?.message ?? '')
     expect(mail.subject).toBe('Invitation to Acme, <x@example.net>')
-    expect(mail.text).toContain(CODE)
+    expect(mail.text).toContain(INVITATION_CODE)
   })
 
   test('gives the mail the same Message-ID at every try', async () => {
     const server = await started()
-    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitation())
-    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitation())
+    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail())
+    await mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail())
     const ids = await Promise.all(server.taken.map(async ({ message }) => (await PostalMime.parse(message)).messageId))
     const id = '<0b0f3a54-5b43-4b53-9a3e-6b2b9d0f7a11@example.org>'
     expect(ids).toEqual([id, id])
@@ -71,7 +71,7 @@ describe('the mailer that speaks SMTP', () => {
     [550, 'No such mailbox'],
   ])('fails with what the server says when it refuses the person with %i', async (code, words) => {
     const server = await started({ onRcptTo: (_address, _session, callback) => callback(refusal(code, words)) })
-    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitation())).rejects.toThrow(`${code} ${words}`)
+    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail())).rejects.toThrow(`${code} ${words}`)
   })
 
   test('fails when the server refuses the message after it has come', async () => {
@@ -81,7 +81,7 @@ describe('the mailer that speaks SMTP', () => {
         stream.on('end', () => callback(refusal(554, 'Looks like spam')))
       },
     })
-    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitation())).rejects.toThrow('554 Looks like spam')
+    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail())).rejects.toThrow('554 Looks like spam')
   })
 
   test('fails when the connection drops after the message, since nobody knows whether it was taken', async () => {
@@ -98,12 +98,12 @@ describe('the mailer that speaks SMTP', () => {
         } else socket.write('250 fine\r\n')
       })
     })
-    await expect(mailerTo(address).send(anInvitation())).rejects.toThrow(/closed|reset/i)
+    await expect(mailerTo(address).send(anInvitationMail())).rejects.toThrow(/closed|reset/i)
   })
 
   test('gives up on a server that says nothing', async () => {
     const address = await rawServer(() => {})
-    await expect(mailerTo(address, 200).send(anInvitation())).rejects.toThrow(/within 0.2 s|Greeting|Timeout/)
+    await expect(mailerTo(address, 200).send(anInvitationMail())).rejects.toThrow(/within 0.2 s|Greeting|Timeout/)
   })
 
   test('gives up on a server that always says a little and never comes to an end', async () => {
@@ -115,20 +115,20 @@ describe('the mailer that speaks SMTP', () => {
       socket.write('220 ready\r\n')
       socket.on('data', () => timers.push(setInterval(() => socket.write('250-still thinking\r\n'), 20)))
     })
-    await expect(mailerTo(address, 300).send(anInvitation())).rejects.toThrow('within 0.3 s')
+    await expect(mailerTo(address, 300).send(anInvitationMail())).rejects.toThrow('within 0.3 s')
   })
 
   test('fails when nobody listens', async () => {
     const server = await startSmtpServer()
     await server.close()
-    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitation())).rejects.toThrow(/ECONNREFUSED/)
+    await expect(mailerTo(`127.0.0.1:${server.port}`).send(anInvitationMail())).rejects.toThrow(/ECONNREFUSED/)
   })
 
   test('stops what it is sending when it is closed', async () => {
     let mailer: ReturnType<typeof smtpMailer> | undefined
     const address = await rawServer(() => mailer?.close())
     mailer = mailerTo(address)
-    await expect(mailer.send(anInvitation())).rejects.toThrow('The service was stopped')
+    await expect(mailer.send(anInvitationMail())).rejects.toThrow('The service was stopped')
   })
 
   test('logs in, and never repeats the password in an error, however the server quotes it', async () => {
@@ -142,13 +142,13 @@ describe('the mailer that speaks SMTP', () => {
           : callback(null, { user: 'relay' }),
     })
     const login = `relay:${encodeURIComponent(password)}@127.0.0.1:${server.port}`
-    const failure = mailerTo(login).send(anInvitation())
+    const failure = mailerTo(login).send(anInvitationMail())
     await expect(failure).rejects.toThrow('535 [password] [password] is not welcome')
   })
 
   test('sends over TLS where the server offers it', async () => {
     const server = await started({ disabledCommands: [] })
-    await mailerTo(`127.0.0.1:${server.port}?tls.rejectUnauthorized=false&requireTLS=true`).send(anInvitation())
+    await mailerTo(`127.0.0.1:${server.port}?tls.rejectUnauthorized=false&requireTLS=true`).send(anInvitationMail())
     expect(server.taken).toMatchObject([{ secure: true }])
   })
 })

@@ -8,6 +8,7 @@ const SEND_TIMEOUT = 60_000
 /** Options of nodemailer that would write the conversation, codes included, to standard output. */
 const LOUD_OPTIONS = ['logger', 'debug', 'transactionLog']
 
+/** The mail server, as `smtp://user:password@host:port` or `smtps://…`, and how long one mail may take. */
 export type SmtpSettings = MailSettings & {
   /** `smtp://user:password@host:port` or `smtps://…`; options of nodemailer may follow as a query. */
   url: string
