@@ -1,11 +1,14 @@
-import { addMember } from '@security-management/domain'
+import { addMember, issueToken } from '@security-management/domain'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
+import { goodBody } from './testing/examples.ts'
 import { openLine } from './testing/raw.ts'
-import { call, formOf, pathOf, type Sent, startService } from './testing/service.ts'
-import { aBlocker, aFramework, aPerson, aSite, CONTROL, invitationCode, type Site } from './testing/world.ts'
+import { formOf, type Sent } from './testing/requests.ts'
+import { call, startService } from './testing/service.ts'
+import { somewhere } from './testing/somewhere.ts'
+import { aPerson, aSite, invitationCode } from './testing/world.ts'
 
 // Whatever is sent, the answer is an envelope of the right form, which `call` checks, and no fault of ours.
 const RUNS = { numRuns: 60 }
@@ -17,6 +20,7 @@ async function aService() {
   const path = { organization: site.organization, user: '0' }
   await addMember(service.ports, { user: owner.user.id }, path, { email: 'invited@example.com' })
   const code = await invitationCode(service.ports, 'invited@example.com')
+  const { id: spare } = await issueToken(service.ports, { user: owner.user.id })
   const send = async (route: Route, path: string, sent: Sent) => {
     const token = route.authentication === 'invitation' ? code : owner.token
     const { status } = await call(service, route.method.toUpperCase(), path, { token, ...sent })
@@ -24,45 +28,7 @@ async function aService() {
     expect([...service.log.filter(({ level }) => level !== 'info')]).toEqual([])
     return status
   }
-  return { service, site, owner, send }
-}
-
-/** A path of the route that leads somewhere, for the owner. */
-function somewhere(route: Route, site: Site, user: string): string {
-  const { organization, framework, blocker, upload, document } = site
-  const values: { [name: string]: string | number } = {
-    organizationid: organization,
-    frameworkid: framework,
-    controlid: CONTROL,
-    userid: route.id === 'addMember' ? 0 : user,
-    name: document,
-    upload,
-    id: /\/atb\//.test(route.path) ? blocker : 1,
-  }
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  return pathOf(route, ...names.map((name) => values[name] ?? 0))
-}
-
-/** Bodies that are taken, for something to go wrong in. */
-function goodBody(route: Route, { organization }: Site): object {
-  const contact = { name: 'Ada', email: 'ada@example.com', phone: '1', role: 'CISO', email_report: true }
-  const evidence = { files: ['/a'], details: 'x', completed: 1, residual_risk: 0.5, datetime: '2025-01-01T00:00:00Z' }
-  const control = { id: 'A', title: 'B', weight: 1, details: { a: [1] }, frequency: '0 0 * * *', evidences: [evidence] }
-  const bodies: { [id: string]: object } = {
-    createThreatBlocker: aBlocker(organization),
-    editThreatBlocker: { ...aBlocker(organization), plugin: { name: 'p', config: { a: 1 } }, endpoint: '::1' },
-    createOrganization: { name: 'N', contacts: [contact], domains: ['a.b'], ips: ['::1'], sectors: ['Energy'] },
-    editOrganization: { name: 'N', contacts: [contact], website: 'https://a.b', number_employees: 3 },
-    addMember: { email: 'new@example.com', role: 'viewer' },
-    editMember: { email: 'new@example.com', role: 'owner' },
-    createVpnProfile: { organization, email: 'vpn@example.com' },
-    createSecurityFramework: aFramework({ security_frameworks: [control] }),
-    editSecurityFramework: aFramework({ security_frameworks: [control] }),
-    acceptInvitation: { first_name: 'A', last_name: 'B', locale: 'it' },
-  }
-  const body = bodies[route.id]
-  if (!body) throw new Error(`${route.id} has no body here`)
-  return body
+  return { service, site: { ...site, spare }, owner, send }
 }
 
 const odd = fc.oneof(

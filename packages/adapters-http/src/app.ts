@@ -1,27 +1,53 @@
 import Router, { type RouterContext } from '@koa/router'
-import { checkInvitation, invalid, type Ports } from '@security-management/domain'
+import {
+  checkInvitation,
+  DomainError,
+  hasAnswer,
+  invalid,
+  type Ports,
+  sealOfCall,
+  versionOf,
+} from '@security-management/domain'
 import Koa from 'koa'
 import { secretOf, tokenReader } from './authentication.ts'
-import type { Context, Log, Middleware, State } from './context.ts'
+import { expectedVersions } from './conditions.ts'
+import type { Context, Log, Middleware, OnServed, State } from './context.ts'
 import { sendDocument } from './download.ts'
-import { errorEnvelope, failure, isAbort, send, success, whenClosed } from './errors.ts'
+import { errorEnvelope, failure, isAbort, send, sendText, success, whenClosed } from './errors.ts'
+import { type Answer, answerOnce, idempotencyKeyOf, type Run } from './idempotency.ts'
 import { readInput } from './input.ts'
+import { OPENAPI_PATH, servedOpenApi } from './openapi.ts'
+import type { Pace } from './pace.ts'
+import { etagOfContent, type Pages, sendKept, servePages } from './pages.ts'
 import { pairsOf, paramsReader, queryReader } from './parameters.ts'
 import { EXACTLY, methodsAt, patternOf, splitTarget } from './paths.ts'
-import type { Limits, Route } from './route.ts'
+import type { AnswerHeader, Limits, Route, TermsOf } from './route.ts'
 import { routes } from './routes/index.ts'
+import { createThrottle, type Throttle } from './throttle.ts'
 
 const MIB = 1024 * 1024
 
 /** The limits that hold unless a server is told otherwise, in bytes (decisions.md §2). */
 export const DEFAULT_LIMITS: Limits = { json: MIB, framework: 8 * MIB, document: 50 * MIB, traffic: 256 * MIB }
 
+/** What the application is told beside its ports. */
 export type AppOptions = {
   log: Log
   /** In bytes; those left out are the defaults. */
   limits?: Partial<Limits>
+  /** Bytes that an organization may store; not bounded unless said otherwise. */
+  storageQuota?: number | undefined
+  /** Milliseconds in which the body of a request must have come, unless it is a file; 30 seconds unless said otherwise. */
+  requestTimeout?: number
+  /** How fast files must come, and long answers must be taken. */
+  pace?: Pace
+  /** Who is kept away for a while; nobody unless said otherwise. */
+  throttle?: Throttle
   /** Whether a token may be sent in the query; true unless said otherwise. */
   tokenInQuery?: boolean
+  onServed?: OnServed
+  /** What is served beside the interface, to everybody. */
+  pages?: Pages
 }
 
 /** The whole interface as a Koa application: every operation of `routes`, on these ports. */
@@ -30,9 +56,11 @@ export function createApp(ports: Ports, options: AppOptions): Koa {
   const router = new Router<State>(EXACTLY)
   const serve = handlers(ports, options)
   for (const route of routes) router.register(patternOf(route.path), [route.method], serve(route))
-  app.use(errorEnvelope(options.log))
+  router.get(OPENAPI_PATH, sendOpenApi())
+  app.use(errorEnvelope(options))
   app.use(readTarget)
   app.use(router.routes())
+  if (options.pages) app.use(servePages(options.pages))
   app.use(refusePath)
   // What reaches Koa itself came after the answer had begun; most of it is the client's going away.
   app.on('error', (err, ctx?: Context) => {
@@ -41,40 +69,89 @@ export function createApp(ports: Ports, options: AppOptions): Koa {
   return app
 }
 
-/** Checks what HTTP itself asks of every request, and shows the router the bare path, which it decodes nothing of. */
+/** Header lines of a request; more are no request of a client that means well. */
+const MAX_HEADERS = 200
+
+/** Shows the router the bare path, which it decodes nothing of, and refuses what is no request that could be served. */
 const readTarget: Middleware = async (ctx, next) => {
   const { path, search } = splitTarget(ctx.originalUrl)
   ctx.url = path
   ctx.state.search = search
-  const { host, expect } = ctx.headers
-  if (ctx.req.httpVersion === '1.1') {
-    if (host === undefined) throw invalid('Host', 'The header is required')
-    if (expect !== undefined && expect.toLowerCase() !== '100-continue') return send(ctx, 417, failure([]))
+  const { headers, httpVersion, rawHeaders } = ctx.req
+  if (rawHeaders.length > 2 * MAX_HEADERS) return send(ctx, 431, failure([]))
+  const { expect } = headers
+  if (httpVersion === '1.1' && expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    return send(ctx, 417, failure([]))
   }
   await next()
 }
 
+/** HTTP itself asks for the header; checked once the route is known, whose text a 400 has. */
+function requireHost({ req }: Context): void {
+  const {
+    headersDistinct: { host = [] },
+    httpVersion,
+  } = req
+  if (host.length > 1) throw invalid('Host', 'Given more than once')
+  if (host.length === 0 && httpVersion === '1.1') throw invalid('Host', 'The header is required')
+}
+
+let openApi: Buffer | undefined
+
+/** Answers with the API document, which is the same for everybody; printed once. */
+function sendOpenApi(): Middleware {
+  openApi ??= Buffer.from(servedOpenApi(routes))
+  const page = {
+    content_type: 'application/json; charset=utf-8',
+    body: openApi,
+    headers: { 'Cache-Control': 'no-cache' },
+  }
+  const etag = etagOfContent(page.body)
+  return (ctx) => {
+    requireHost(ctx)
+    sendKept(ctx, page, etag)
+  }
+}
+
 const refusePath: Middleware = (ctx) => {
+  requireHost(ctx)
   const allowed = methodsAt(ctx.url)
   if (allowed.length === 0) return send(ctx, 404, failure([]))
   ctx.set('Allow', allowed.join(', '))
   send(ctx, 405, failure([]))
 }
 
+function sendAnswer(ctx: Context, { status, location, etag, text }: Answer): void {
+  sendText(ctx, status, text)
+  if (location !== undefined) ctx.set('Location', location)
+  if (etag !== undefined) ctx.set('ETag', `"${etag}"`)
+}
+
 /** Makes what serves a route: token, path, rights, query, body, use case, in this order (decisions.md §1). */
-function handlers(ports: Ports, { log, limits: own, tokenInQuery = true }: AppOptions) {
-  const limits = { ...DEFAULT_LIMITS, ...own }
+function handlers(ports: Ports, options: AppOptions) {
+  const { log, storageQuota, requestTimeout = 30_000, tokenInQuery = true } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const throttle = options.throttle ?? createThrottle(ports, log, {})
   const callerOf = tokenReader(ports, log)
 
   /** Who sent the request: a caller with a token, or somebody with the code of an invitation. */
   async function identify(ctx: Context, { authentication }: Route, secret: string) {
     if (authentication === 'invitation') {
-      await checkInvitation(ports, secret)
-      return { code: secret }
+      await checkInvitation(ports, secret).catch(async (error) => {
+        if (!(await isRepeated(ctx, secret))) throw error
+      })
+      return { code: secret, requestId: ctx.state.requestId }
     }
     const caller = await callerOf(secret, (work) => whenClosed(ctx.res, work))
     ctx.state.user = caller.user
-    return { caller }
+    ctx.state.token = caller.token
+    return { caller: { ...caller, request: ctx.state.requestId } }
+  }
+
+  /** Whether an answer is kept for whoever has this secret and the key of the request: a code is used up by then. */
+  async function isRepeated(ctx: Context, secret: string): Promise<boolean> {
+    const key = idempotencyKeyOf(ctx)
+    return key !== undefined && hasAnswer(ports, sealOfCall(ports, secret, key))
   }
 
   return (route: Route) => {
@@ -83,19 +160,51 @@ function handlers(ports: Ports, { log, limits: own, tokenInQuery = true }: AppOp
 
     return async (ctx: RouterContext<State>): Promise<void> => {
       ctx.state.route = route
+      requireHost(ctx)
       const pairs = pairsOf(ctx.state.search)
-      const who = await identify(ctx, route, secretOf(ctx.headers, pairs, tokenInQuery))
+      const secret = secretOf(ctx.headers, pairs, tokenInQuery)
+      const who = await throttle.authenticated(ctx.req, secret, () => identify(ctx, route, secret))
+      if (who.caller) throttle.admit(who.caller.token)
       const params = readParams(ctx.captures ?? [])
       if (who.caller) await route.permit?.(ports, who.caller, params)
       const { query, spelling } = readQuery(pairs)
       ctx.state.spelling = spelling
-      const input = await readInput(ctx, route, limits)
-      const setHeader = (name: string, value: string) => ctx.set(name, value)
-      const request = { ports, params, query, ...input, limits, setHeader, ...who }
-      if (route.answer === 'document') return sendDocument(ctx, await route.handle(request))
-      const result: { [name: string]: unknown } = await route.handle(request)
-      const answer = Object.fromEntries(Object.keys(route.answer).map((name) => [name, result[name]]))
-      send(ctx, route.status, success(answer))
+      const key = idempotencyKeyOf(ctx)
+      const expected = expectedVersions(ctx)
+      const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
+      const isChange = route.method === 'put' || route.method === 'delete'
+      if (expected && isChange && !route.ifMatch) throw new DomainError('outdated')
+
+      let location: string | undefined
+      const setHeader = (_: AnswerHeader, value: string) => {
+        location = value
+      }
+      const request = { params, query, ...input, limits, expected, setHeader, ...who }
+      if (route.answer === 'document') {
+        return sendDocument(ctx, await route.handle({ ...request, ports, termsOf: () => ({}) }))
+      }
+      const { answer: shape, etagOf, status } = route
+      const rendered = (result: { [name: string]: unknown }): Answer => ({
+        status,
+        location,
+        etag: etagOf && versionOf(ports, etagOf(result as never)),
+        text: JSON.stringify(success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]])))),
+      })
+      const run: Run = async ({ ports, upload = input.upload, around }) => {
+        const termsOf: TermsOf = (answerOf) => ({
+          quota: storageQuota,
+          around: around?.((kept) => rendered(answerOf(kept))),
+        })
+        return rendered(await route.handle({ ...request, ports, upload, termsOf }))
+      }
+      if (key === undefined) return sendAnswer(ctx, await run({ ports }))
+      const sent = {
+        seal: sealOfCall(ports, secret, key),
+        parts: [route.id, params, query],
+        text,
+        upload: input.upload,
+      }
+      sendAnswer(ctx, await answerOnce(ports, sent, run))
     }
   }
 }

@@ -2,7 +2,8 @@ import { issueToken, type Ports, revokeToken } from '@security-management/domain
 import { memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
 import { talk } from './testing/raw.ts'
-import { call, type Sent, startService, startServiceOn, until } from './testing/service.ts'
+import type { Sent } from './testing/requests.ts'
+import { call, startService, startServiceOn, until } from './testing/service.ts'
 import { aPerson } from './testing/world.ts'
 
 async function aService(options = {}) {
@@ -60,12 +61,48 @@ describe('a token', () => {
     expect(await status('', { token })).toBe(200)
   })
 
+  test('of the wrong form or with a wrong checksum, as a token or a code, costs no look-up of any kind', async () => {
+    const ports: Ports = memoryPorts()
+    const { token } = await aPerson(ports, 'owner@example.com')
+    let asked = 0
+    const counted = Object.fromEntries(
+      Object.entries(ports).map(([name, port]) => [name, typeof port === 'object' ? counting(port) : port]),
+    ) as Ports
+    const transact: Ports['transact'] = (work) => {
+      asked += 1
+      return ports.transact(work)
+    }
+    function counting<Store extends object>(store: Store): Store {
+      return new Proxy(store, {
+        get(target, name, receiver) {
+          asked += 1
+          return Reflect.get(target, name, receiver)
+        },
+      })
+    }
+    const service = await startServiceOn({ ...counted, transact })
+    const me = async (secret: string) => (await call(service, 'GET', '/api/v1/me', { token: secret })).status
+    const accept = async (code: string) =>
+      (await call(service, 'POST', '/api/v1/invitations/accept', { token: code })).status
+    const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+    for (const wrong of ['x', token.slice(1), `${token}0`, mistyped, token.replace('sms_', 'smi_')]) {
+      expect(await me(wrong)).toBe(401)
+      expect((await call(service, 'GET', `/api/v1/me?X-Service-Token=${wrong}`)).status).toBe(401)
+      expect(await accept(wrong)).toBe(401)
+    }
+    expect(await accept(token)).toBe(401)
+    expect(asked).toBe(0)
+    expect(await me(token)).toBe(200)
+    expect(asked).toBeGreaterThan(0)
+  })
+
   test('that is revoked is refused from the very next request on', async () => {
     const { service, user, status } = await aService()
     const { id, token } = await issueToken(service.ports, { user: user.id })
     expect(await status('', { token })).toBe(200)
     await revokeToken(service.ports, id)
     expect(await status('', { token })).toBe(401)
+    expect(await status(`?X-Service-Token=${token}`)).toBe(401)
   })
 })
 

@@ -31,7 +31,7 @@ export function secretOf(headers: IncomingHttpHeaders, pairs: readonly Pair[], t
 export function tokenReader(
   ports: Ports,
   log: Log,
-): (token: string, afterAnswer: (work: () => void) => void) => Promise<Caller> {
+): (token: string, afterAnswer: (work: () => void) => void) => Promise<Caller & { token: number }> {
   const noting = new Set<number>()
 
   async function note(token: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type Koa from 'koa'
+import type { Pace } from './pace.ts'
 import type { Route } from './route.ts'
 
 /** Where the log goes: the part of pino that is used. */
@@ -8,16 +9,41 @@ export type Log = {
   error(fields: object, message: string): void
 }
 
+/** A request that is over, as the log tells of it. */
+export type Served = {
+  request_id: string
+  /** Null for what was not even a request. */
+  method: string | null
+  /** Id of the route's declaration; null where there is none. */
+  route: string | null
+  /** The caller's id; null for who is not authenticated. */
+  caller: string | null
+  /** Id of the token it came with; null where no valid one did. */
+  token: number | null
+  /** As it was sent; 499 where the client did not wait for it. */
+  status: number
+  duration_ms: number
+}
+
+/** Told of every request that is over, after its line was logged. */
+export type OnServed = (served: Served) => void
+
 /** What is known of a request while it is served. */
 export type State = {
   requestId: string
+  /** How fast a client has to take a long answer. */
+  pace: Pace
   /** What follows `?` in the request's URL, or `""`. */
   search: string
   route?: Route
   /** The caller's id, once they are authenticated. */
   user?: string
+  /** Id of the token they were authenticated with. */
+  token?: number
   /** How the request spells query parameters, by the names of the domain. */
   spelling?: ReadonlyMap<string, string>
+  /** Why the request was not permitted; noted in the log, since the audit trail holds what was done. */
+  refused?: 'unauthenticated' | 'forbidden'
   /** What went wrong that is no refusal. */
   failure?: unknown
 }

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import type { Ports } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
+import { openLine } from './testing/raw.ts'
 import { call, type Service, startServiceOn, until } from './testing/service.ts'
 import { aPerson, aSite, CONTROL } from './testing/world.ts'
 
@@ -208,4 +209,30 @@ test('a client that goes away ends the reading, and is no fault of ours', async 
   expect(pieces).toBeLessThan(800)
   await until(() => service.log.length > 0)
   expect(service.log).toMatchObject([{ level: 'info', fields: { status: 499 } }])
+})
+
+test('a client that goes away before the first byte of several documents is no fault of ours', async () => {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let reads = 0
+  const { service, token, path } = await aDocument(
+    (own) =>
+      async function* (...args) {
+        reads += 1
+        await opened
+        yield* own(...args)
+      },
+  )
+  const line = await openLine(service)
+  line.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Service-Token: ${token}\r\n\r\n`.repeat(3))
+  await until(() => reads === 3)
+  line.socket.destroy()
+  const connections = () => new Promise((resolve) => service.server.getConnections((_, count) => resolve(count)))
+  await until(async () => (await connections()) === 0)
+  open()
+  await service.server.idle()
+  await until(() => service.log.length >= 3)
+  expect(service.log.map(({ level, fields }) => [level, fields.status])).toEqual(Array(3).fill(['info', 499]))
 })

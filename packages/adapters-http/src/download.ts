@@ -4,6 +4,7 @@ import type { ReadableDocument } from '@security-management/domain'
 import { create as createContentDisposition } from 'content-disposition'
 import type { Context } from './context.ts'
 import { failure, send } from './errors.ts'
+import { taken } from './pace.ts'
 
 /** Answers with the bytes of a document, or with the part that is asked for, or with word that the client has them. */
 export async function sendDocument(ctx: Context, document: ReadableDocument): Promise<void> {
@@ -22,7 +23,7 @@ export async function sendDocument(ctx: Context, document: ReadableDocument): Pr
   const { from, to } = range ?? { from: 0, to: size - 1 }
   const length = to - from + 1
   const disposition = createContentDisposition(document.file_name)
-  const content = ctx.method === 'HEAD' || length === 0 ? undefined : await open(document, from, to)
+  const content = ctx.method === 'HEAD' || length === 0 ? undefined : await open(ctx, document, from, to)
   // From here on the answer is the document, so nothing that can fail comes after.
   content?.once('error', (error) => {
     ctx.state.failure = error
@@ -40,8 +41,9 @@ export async function sendDocument(ctx: Context, document: ReadableDocument): Pr
 }
 
 /** Waits for the first bytes, so that a store that cannot give them is still told of in an envelope. */
-async function open(document: ReadableDocument, from: number, to: number): Promise<Readable> {
-  const content = Readable.from(exactly(document.read(from, to), to - from + 1), { objectMode: false })
+async function open(ctx: Context, document: ReadableDocument, from: number, to: number): Promise<Readable> {
+  const bytes = exactly(document.read(from, to), to - from + 1)
+  const content = Readable.from(taken(ctx.res, ctx.state.pace, bytes), { objectMode: false })
   await once(content, 'readable')
   return content
 }
@@ -56,7 +58,7 @@ async function* exactly(content: AsyncIterable<Uint8Array>, length: number): Asy
   if (left !== 0) throw new Error(`A document differs from its length by ${left} bytes`)
 }
 
-function matches(ifNoneMatch: string, etag: string): boolean {
+export function matches(ifNoneMatch: string, etag: string): boolean {
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes('*') || tags.includes(etag)
 }

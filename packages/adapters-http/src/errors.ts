@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { DomainError, type ErrorCode, INVITATION_PREFIX, type Problem, TOKEN_PREFIX } from '@security-management/domain'
-import type { Context, Log, Middleware, State } from './context.ts'
+import type { Context, Log, Middleware, OnServed, Served, State } from './context.ts'
 import { drain } from './input.ts'
+import { type Pace, PIECE, piecesOf, SLOWEST, taken } from './pace.ts'
 
 /** Stands for a caller who is not authenticated or not permitted. */
 const NOT_PERMITTED = 9153
@@ -19,7 +21,10 @@ const WIRE: Record<ErrorCode, { status: number; messages?: Messages }> = {
   unauthenticated: { status: 401, messages: [NOT_PERMITTED] },
   forbidden: { status: 401, messages: [NOT_PERMITTED] },
   not_found: { status: 404, messages: [] },
+  outdated: { status: 412, messages: [] },
   too_large: { status: 413, messages: ['Payload too large'] },
+  too_slow: { status: 408, messages: [] },
+  too_many_requests: { status: 429, messages: ['Too many requests'] },
   unavailable: { status: 503, messages: [] },
 }
 
@@ -48,39 +53,65 @@ export function commonHeaders(requestId: string): { [name: string]: string } {
 
 /** Answers with an envelope; written out here, so that what cannot be written is an error like any other. */
 export function send(ctx: Context, status: number, envelope: object): void {
-  const text = JSON.stringify(envelope)
+  sendText(ctx, status, JSON.stringify(envelope))
+}
+
+/** Answers with the text of an envelope. */
+export function sendText(ctx: Context, status: number, text: string): void {
   ctx.status = status
   ctx.type = 'json'
-  ctx.body = text
+  if (text.length <= PIECE) {
+    ctx.body = text
+    return
+  }
+  const bytes = Buffer.from(text)
+  ctx.body = Readable.from(taken(ctx.res, ctx.state.pace, piecesOf(bytes)), { objectMode: false })
+  ctx.length = bytes.length
 }
 
 /**
  * The outermost middleware: whatever happens inside, the answer is an envelope. Writes one line to the log for each
- * request, which names the template of its path and never its URL, since that may hold a token.
+ * request, which names its route and never its URL, since that may hold a token.
  */
-export function errorEnvelope(log: Log): Middleware {
+export function errorEnvelope({
+  log,
+  pace = SLOWEST,
+  onServed = () => {},
+}: {
+  log: Log
+  pace?: Pace
+  onServed?: OnServed
+}): Middleware {
   return async (ctx, next) => {
     const started = performance.now()
     const { state } = ctx
+    state.pace = pace
     state.requestId = requestIdOf(ctx.get('X-Request-Id'))
     ctx.set(commonHeaders(state.requestId))
     try {
       await next()
     } catch (error) {
-      const { status, envelope } = refusalOf(error, state)
+      const { status, envelope, retryAfter } = refusalOf(error, state)
+      if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
       send(ctx, status, envelope)
     }
     drain(ctx)
-    whenClosed(ctx.res, () => write(log, ctx, Math.round(performance.now() - started)))
+    // Koa would take an answer that was still waiting for those before it as open, and fail to pipe into it.
+    if (ctx.res.destroyed) ctx.respond = false
+    whenClosed(ctx.res, () => onServed(write(log, ctx, performance.now() - started)))
   }
 }
 
 /** Status and envelope of an error; what is no refusal of ours is noted for the log, and says nothing to the client. */
-function refusalOf(error: unknown, state: State): { status: number; envelope: object } {
+function refusalOf(
+  error: unknown,
+  state: State,
+): { status: number; envelope: object; retryAfter?: number | undefined } {
   if (!(error instanceof DomainError) || error.code === 'unavailable') state.failure = error
   if (!(error instanceof DomainError)) return { status: 500, envelope: failure([]) }
+  if (error.code === 'unauthenticated' || error.code === 'forbidden') state.refused = error.code
   const { status, messages } = WIRE[error.code]
-  if (messages) return { status, envelope: failure(messages) }
+  if (messages) return { status, envelope: failure(messages), retryAfter: error.retryAfter }
   const details = error.details.map((problem) => respelled(problem, state))
   return { status, envelope: failure([state.route?.invalidInput ?? INVALID], details) }
 }
@@ -103,14 +134,27 @@ export function whenClosed(res: ServerResponse, work: () => void): void {
   else res.once('close', work)
 }
 
-function write(log: Log, ctx: Context, milliseconds: number): void {
-  const { requestId, route, user, failure: err } = ctx.state
-  const gone = !ctx.res.writableFinished && (err === undefined || isAbort(err))
-  const status = gone ? CLIENT_CLOSED_REQUEST : ctx.status
-  const fields = { requestId, method: ctx.method, route: route?.path, status, milliseconds, user }
+/** Statuses of requests that Node refused while their bodies came, and was answered for beside the application. */
+export const refusedBeside = new WeakMap<ServerResponse, number>()
+
+function write(log: Log, ctx: Context, milliseconds: number): Served {
+  const { requestId, route, user, token, refused, failure: err } = ctx.state
+  const beside = refusedBeside.get(ctx.res)
+  const gone = beside === undefined && !ctx.res.writableFinished && (err === undefined || isAbort(err))
+  const served = {
+    request_id: requestId,
+    method: ctx.method,
+    route: route?.id ?? null,
+    caller: user ?? null,
+    token: token ?? null,
+    status: beside ?? (gone ? CLIENT_CLOSED_REQUEST : ctx.status),
+    duration_ms: Math.round(milliseconds * 10) / 10,
+  }
+  const fields = { ...served, refused }
   if (gone) log.info(fields, 'client went away')
-  else if (err === undefined) log.info(fields, 'request')
+  else if (err === undefined || beside !== undefined) log.info(fields, 'request')
   else log.error({ ...fields, err }, 'request failed')
+  return served
 }
 
 /** Stands in the log, and nowhere else, for a request whose client did not wait for the answer. */

@@ -2,7 +2,8 @@ import { readdirSync, rmSync } from 'node:fs'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { openLine } from './testing/raw.ts'
-import { call, formOf, type Sent, startService, until } from './testing/service.ts'
+import { formOf, type Sent } from './testing/requests.ts'
+import { call, startService, until } from './testing/service.ts'
 import { aBlocker, aPerson, aSite } from './testing/world.ts'
 
 // Where a part that looks like a file would be written; looked up when the reader of forms is imported.
@@ -118,6 +119,32 @@ describe('a JSON body', () => {
     expect(await create({ headers: JSON_TYPE, body: nested(33) })).toEqual([400, ''])
     expect(await create({ headers: JSON_TYPE, body: '['.repeat(1_000_000) })).toEqual([400, ''])
     expect(await create({ headers: JSON_TYPE, body: `{"name":"\\"${'['.repeat(40)}"}` })).toEqual([201])
+  })
+
+  test('may hold 20,000 values and no more, of a framework 500,000; what a text holds does not count', async () => {
+    const { service, site, token, create } = await aService()
+    const frameworks = `/api/v1/organizations/${site.organization}/security-frameworks`
+    const wide = (named: string, count: number) => `{"${named}":"[,]{,}","other":[${'0,'.repeat(count - 4)}0]}`
+    expect(await create({ headers: JSON_TYPE, body: wide('name', 20_000) })).toEqual([201])
+    expect(await create({ headers: JSON_TYPE, body: wide('name', 20_001) })).toEqual([400, ''])
+    expect(await create({ headers: JSON_TYPE, body: `[${'{},'.repeat(10_000)}{}]` })).toEqual([400, ''])
+    const send = async (body: string) =>
+      (await call(service, 'POST', frameworks, { token, headers: JSON_TYPE, body })).status
+    expect(await send(wide('title', 500_000))).toBe(201)
+    expect(await send(wide('title', 500_001))).toBe(400)
+  })
+
+  test('of a framework may hold as many evidences as a framework may have, with all of their fields', async () => {
+    const { service, site, token } = await aService()
+    const frameworks = `/api/v1/organizations/${site.organization}/security-frameworks`
+    const evidence = { files: ['/a'], details: 'x', completed: 1, residual_risk: 0.5 }
+    const evidences = Array.from({ length: 10_000 }, () => evidence)
+    const json = {
+      title: 'T',
+      security_frameworks: [1, 2, 3, 4, 5, 6, 7].map((id) => ({ id: `${id}`, title: 'T', evidences })),
+    }
+    expect(JSON.stringify(json).length).toBeGreaterThan(4_000_000)
+    expect((await call(service, 'POST', frameworks, { token, json })).status).toBe(201)
   })
 
   test('may have a megabyte, and not a byte more, whether it says so or not', async () => {

@@ -7,36 +7,49 @@ import { parse as parseContentDisposition } from 'content-disposition'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
 import type { Context } from './context.ts'
+import { arriving, deadline, keeping } from './pace.ts'
 import type { Limits, Route, Upload, UploadKind } from './route.ts'
 
 /** What a request carries beside its path and query. */
-export type Input = { body: unknown; upload?: Upload }
+export type Input = {
+  body: unknown
+  /** The text of `body`, as bytes; none where there is no body. */
+  text?: Uint8Array
+  upload?: Upload
+}
+
+/** Bounds of a body: bytes, inflated, and milliseconds for all of it where it is no file. */
+export type Bounds = { limits: Limits; requestTimeout: number }
 
 /**
  * Reads the body that a route asks for: JSON as a value, a file as a stream that is read later.
  *
- * @throws DomainError `invalid` (type, encoding, form), `too_large`.
+ * @throws DomainError `invalid` (type, encoding, form), `too_large`, `too_slow`.
  */
-export async function readInput(ctx: Context, route: Route, limits: Limits): Promise<Input> {
+export async function readInput(ctx: Context, route: Route, { limits, requestTimeout }: Bounds): Promise<Input> {
   if (route.upload) return { body: undefined, upload: readUpload(ctx, route.upload, limits[route.upload]) }
   if (!route.body) return { body: undefined }
   if (route.bodyMayBeMissing && !hasBody(ctx.req)) return { body: {} }
-  const limit = limits[route.limit ?? 'json']
+  const bounds = { limit: limits[route.limit ?? 'json'], requestTimeout }
   const isForm = route.formats === 'json+multipart' && mediaTypeOf(ctx) === 'multipart/form-data'
-  return { body: parseJson(isForm ? await readDataPart(ctx, limit) : await readJson(ctx, route, limit)) }
+  const text = isForm ? await readDataPart(ctx, bounds) : await readJson(ctx, route, bounds)
+  return { body: parseJson(text, MAX_VALUES[route.limit ?? 'json']), text }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-async function readJson(ctx: Context, { formats }: Route, limit: number): Promise<Uint8Array> {
+/** Of one JSON body: bytes, inflated, and milliseconds. */
+type JsonBounds = { limit: number; requestTimeout: number }
+
+async function readJson(ctx: Context, { formats }: Route, bounds: JsonBounds): Promise<Uint8Array> {
   if (!isJson(mediaTypeOf(ctx))) {
     const alternative = formats === 'json+multipart' ? ', or multipart/form-data with a part named data' : ''
     throw invalid('Content-Type', `Must be application/json or another +json type${alternative}`)
   }
   requireUtf8(ctx)
-  return collect(contentOf(ctx, limit))
+  return collect(contentOf(ctx, bounds))
 }
 
 async function collect(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -60,8 +73,16 @@ function requireUtf8(ctx: Context): void {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-function parseJson(bytes: Uint8Array): unknown {
-  if (isDeeperThan(MAX_DEPTH, bytes)) throw invalid('', `The body is nested more than ${MAX_DEPTH} levels deep`)
+/**
+ * JSON values that a body may hold: as many as fit for every list of the contract to be full, and few enough to be looked
+ * at in a moment.
+ */
+const MAX_VALUES = { json: 20_000, framework: 500_000 }
+
+function parseJson(bytes: Uint8Array, maxValues: number): unknown {
+  const { depth, values } = measured(bytes)
+  if (depth > MAX_DEPTH) throw invalid('', `The body is nested more than ${MAX_DEPTH} levels deep`)
+  if (values > maxValues) throw invalid('', `The body holds more than ${maxValues} values`)
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -78,9 +99,11 @@ function parseJson(bytes: Uint8Array): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Looks at the bytes, before a parser builds anything of them. */
-function isDeeperThan(limit: number, bytes: Uint8Array): boolean {
+/** How deep and wide a JSON text is, found from its bytes before a parser builds anything of them. */
+function measured(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0
+  let deepest = 0
+  let values = 1
   let inString = false
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]
@@ -90,20 +113,20 @@ function isDeeperThan(limit: number, bytes: Uint8Array): boolean {
     } else if (byte === QUOTE) inString = true
     else if (byte === 0x5b || byte === 0x7b) {
       depth += 1
-      if (depth > limit) return true
-    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+      values += 1
+      if (depth > deepest) deepest = depth
+    } else if (byte === 0x2c) values += 1
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1
   }
-  return false
+  return { depth: deepest, values }
 }
 
 /** The bytes of the body, inflated, and no more than `limit` of them. */
-function contentOf(ctx: Context, limit: number): AsyncIterable<Uint8Array> {
+function contentOf(ctx: Context, { limit, requestTimeout }: JsonBounds): AsyncIterable<Uint8Array> {
   const encoding = contentEncodingOf(ctx)
-  if (encoding === 'identity') {
-    refuseDeclared(ctx, limit)
-    return bounded(received(ctx), limit)
-  }
-  return bounded(inflated(received(ctx), encoding), limit)
+  if (encoding === 'identity') refuseDeclared(ctx, limit)
+  const content = arriving(received(ctx), deadline(requestTimeout))
+  return bounded(encoding === 'identity' ? content : inflated(content, encoding), limit)
 }
 
 /** Refuses from the headers what says itself that it is too large. */
@@ -116,6 +139,19 @@ async function* received({ req, res }: Context): AsyncGenerator<Uint8Array> {
   if (req.httpVersion === '1.1' && req.headers.expect !== undefined) res.writeContinue()
   // To stop reading must not end the connection, on which the refusal is still to be sent.
   yield* req.iterator({ destroyOnReturn: false })
+}
+
+/**
+ * The same bytes, of which the memory of a piece is given back once the next one is asked for: left to the garbage
+ * collector, the pieces of a large upload make it run every few megabytes, over all that the service holds.
+ */
+async function* released(content: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of content) {
+    yield bytes
+    const { buffer, byteLength } = bytes
+    // A piece that shares its memory with others leaves it to them.
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+  }
 }
 
 const INFLATERS = {
@@ -142,6 +178,7 @@ async function* inflated(
   try {
     yield* inflater
   } catch (error) {
+    if (error instanceof DomainError) throw error
     throw invalid('', `The body is not well-formed ${encoding}: ${error instanceof Error ? error.message : error}`)
   }
 }
@@ -167,8 +204,8 @@ const readForm = koaBody({
 })
 
 /** The JSON text that the part named `data` carries. */
-async function readDataPart(ctx: Context, limit: number): Promise<Uint8Array> {
-  const body = Readable.from(contentOf(ctx, limit), { objectMode: false })
+async function readDataPart(ctx: Context, bounds: JsonBounds): Promise<Uint8Array> {
+  const body = Readable.from(contentOf(ctx, bounds), { objectMode: false })
   // koa-body reads the request it finds in its context: here the bounded, inflated one.
   const request: { body?: { [part: string]: string | string[] } } = Object.create(ctx.request)
   const form: Koa.Context = Object.create(ctx, {
@@ -198,12 +235,11 @@ function readUpload(ctx: Context, kind: UploadKind, limit: number): Upload {
   const content_type = ctx.get('Content-Type') || 'application/octet-stream'
   if (kind === 'traffic') requireTrafficType(ctx)
   const encoding = contentEncodingOf(ctx)
-  if (encoding === 'identity') {
-    refuseDeclared(ctx, limit)
-    return { file_name, content_type, content: received(ctx) }
-  }
-  if (kind === 'document') throw invalid('Content-Encoding', 'A document is kept byte for byte: must be identity')
-  return { file_name, content_type, content: inflated(received(ctx), encoding) }
+  if (encoding === 'identity') refuseDeclared(ctx, limit)
+  else if (kind === 'document') throw invalid('Content-Encoding', 'A document is kept byte for byte: must be identity')
+  const sent = arriving(received(ctx), keeping(ctx.state.pace))
+  const content = encoding === 'identity' ? released(sent) : inflated(sent, encoding)
+  return { file_name, content_type, content: bounded(content, limit) }
 }
 
 function requireTrafficType(ctx: Context): void {
@@ -234,8 +270,9 @@ function asUtf8(header: string): string {
   }
 }
 
-/** How long a client may go on sending what nobody reads, in milliseconds. */
+/** How long a client may go on sending what nobody reads, in milliseconds, and one that was too slow before. */
 const PATIENCE = 10_000
+const PATIENCE_WITH_SLOW = 1000
 
 /**
  * Sees to what a client is still sending when its answer is ready: it is taken in and thrown away, so that the client
@@ -247,10 +284,12 @@ export function drain({ req, res }: Context): void {
   // Node would close the connection with the answer, and what still comes in would make the client lose it.
   res.shouldKeepAlive = true
   res.once('finish', () => {
-    req.resume()
+    // Who read the body may let go of it only later, which would end a mere `resume`.
+    req.on('data', () => {}).resume()
     if (isLast) req.once('end', () => req.socket.end())
+    const patience = res.statusCode === 408 ? PATIENCE_WITH_SLOW : PATIENCE
     setTimeout(() => {
       if (!req.complete) req.socket.destroy()
-    }, PATIENCE).unref()
+    }, patience).unref()
   })
 }

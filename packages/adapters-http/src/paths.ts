@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { OPENAPI_PATH } from './openapi.ts'
 import { routes } from './routes/index.ts'
 
 /** Paths are exact: case counts, and a slash at the end makes another path. */
@@ -10,6 +11,7 @@ export function patternOf(path: string): string {
 }
 
 const table = new Router(EXACTLY)
+table.register(OPENAPI_PATH, ['get'], () => {})
 for (const { path, method } of routes) table.register(patternOf(path), [method], () => {})
 
 /** Methods of a path, sorted; none where there is no such path. */

@@ -1,105 +1,29 @@
-import { issueToken, mayPerform, type Role } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
 import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
-import { call, pathOf, type Sent, type Service, startServiceOn } from './testing/service.ts'
-import { aBlocker, aWorld, CONTROL, invitationCode, type Site, type World } from './testing/world.ts'
+import { CALLERS, expectedStatus, hiddenFrom, seenBy } from './testing/callers.ts'
+import { EXAMPLES } from './testing/examples.ts'
+import { pathOf } from './testing/requests.ts'
+import { call, type Service, startServiceOn } from './testing/service.ts'
+import { aWorld, invitationCode, NAMES, type Site, type World } from './testing/world.ts'
 
-/** Everybody who may come, and their role in the organization Alpha. */
-const CALLERS: { [name: string]: { role?: Role; token: (world: World) => string | undefined; known?: false } } = {
-  'nobody, without a token': { token: () => undefined, known: false },
-  'somebody with a wrong token': { token: ({ owner }) => `${owner.token.slice(0, -1)}!`, known: false },
-  'the owner with a revoked token': { token: ({ revokedToken }) => revokedToken, known: false },
-  'the owner with an expired token': { token: ({ expiredToken }: ExpiredWorld) => expiredToken, known: false },
-  'a stranger': { token: ({ stranger }) => stranger.token },
-  'a removed member': { token: ({ removedMember }) => removedMember.token },
-  'the owner of another organization': { token: ({ otherOwner }) => otherOwner.token },
-  'the owner of a removed organization': { token: ({ removedOwner }) => removedOwner.token },
-  'a viewer': { role: 'viewer', token: ({ viewer }) => viewer.token },
-  'a security officer': { role: 'security_officer', token: ({ officer }) => officer.token },
-  'the owner': { role: 'owner', token: ({ owner }) => owner.token },
-}
-type ExpiredWorld = World & { expiredToken?: string }
-type Scene = { ports: MemoryPorts; service: Service; world: Required<ExpiredWorld>; notification: number; code: string }
-
-/** Values of the path, and the rest of a request that would succeed for somebody who may. */
-type Example = (site: Site, scene: Scene) => { path: (string | number)[]; query?: string; sent?: Sent }
-
-const FILE: Sent = {
-  headers: { 'Content-Disposition': 'attachment; filename=a.json', 'Content-Type': 'application/json' },
-  body: '[{"time":"2025-03-01T10:00:00Z"}]',
-}
-const blocker: Example = ({ blocker }) => ({ path: [blocker] })
-const organization: Example = ({ organization }) => ({ path: [organization] })
-const framework: Example = ({ organization, framework }) => ({ path: [organization, framework] })
-const viewer: Example = ({ organization }, { world }) => ({ path: [organization, world.viewer.user.id] })
-const nothing: Example = () => ({ path: [] })
-
-const EXAMPLES: { [id: string]: Example } = {
-  createThreatBlocker: ({ organization }) => ({ path: [], sent: { json: aBlocker(organization) } }),
-  listThreatBlockers: nothing,
-  readThreatBlocker: blocker,
-  editThreatBlocker: ({ key }) => ({ path: [key], sent: { json: { device_id: 'edited' } } }),
-  removeThreatBlocker: blocker,
-  uploadTraffic: ({ blocker }) => ({ path: [blocker], sent: FILE }),
-  listTrafficUploads: blocker,
-  readTrafficUpload: ({ blocker, upload }) => ({ path: [blocker, upload] }),
-  readRawTraffic: ({ blocker, upload }) => ({ path: [blocker, upload] }),
-  listThreats: blocker,
-  readStatistics: blocker,
-  readAllStatistics: nothing,
-  lookUpThreat: () => ({ path: [], query: '?value=203.0.113.9' }),
-  listCloudDefenses: nothing,
-  readCloudDefense: ({ defense }) => ({ path: [defense] }),
-  createOrganization: () => ({ path: [], sent: { json: { name: 'New' } } }),
-  listOrganizations: nothing,
-  readOrganization: organization,
-  editOrganization: ({ organization }) => ({ path: [organization], sent: { json: { name: 'Edited' } } }),
-  removeOrganization: organization,
-  listMembers: organization,
-  addMember: ({ organization }) => ({ path: [organization, 0], sent: { json: { email: 'new@example.com' } } }),
-  editMember: (site, scene) => ({ ...viewer(site, scene), sent: { json: { role: 'owner' } } }),
-  removeMember: viewer,
-  createVpnProfile: ({ organization }) => ({ path: [], sent: { json: { organization, email: 'a@example.com' } } }),
-  listVpnProfiles: nothing,
-  readVpnProfile: ({ profile }) => ({ path: [profile] }),
-  removeVpnProfile: ({ profile }) => ({ path: [profile] }),
-  listSecurityFrameworks: organization,
-  createSecurityFramework: ({ organization }) => ({ path: [organization], sent: { json: { title: 'New' } } }),
-  readSecurityFramework: framework,
-  editSecurityFramework: (site, scene) => ({ ...framework(site, scene), sent: { json: { title: 'Edited' } } }),
-  removeSecurityFramework: framework,
-  attachEvidence: ({ organization, framework }) => ({ path: [organization, framework, CONTROL], sent: FILE }),
-  readDocument: ({ organization, framework, document }) => ({ path: [organization, framework, CONTROL, document] }),
-  listAssessments: nothing,
-  readAssessment: ({ assessment }) => ({ path: [assessment] }),
-  listNotifications: nothing,
-  markAllNotificationsRead: nothing,
-  markNotificationRead: (_, { notification }) => ({ path: [notification] }),
-  readMe: nothing,
-  acceptInvitation: () => ({ path: [], sent: { json: { first_name: 'Ada' } } }),
-}
+type Scene = { ports: MemoryPorts; service: Service; world: World; notification: number; code: string }
 
 const NEW_PAGE = { limit: 1000, offset: 0, order: 'id' } as const
-const HOUR = 60 * 60 * 1000
 
 async function aScene(): Promise<Scene> {
-  let ahead = 0
-  const ports = memoryPorts({ now: () => new Date(Date.now() + ahead) })
+  const ports = memoryPorts()
   const world = await aWorld(ports)
-  const expires_at = new Date(Date.now() + HOUR / 2).toISOString()
-  const { token: expiredToken } = await issueToken(ports, { user: world.owner.user.id, expires_at })
-  ahead = HOUR
   const { data } = await ports.notifications.listOf(world.owner.user.id, {}, NEW_PAGE)
   const code = await invitationCode(ports, 'viewer@example.com')
   const service = await startServiceOn(ports)
-  return { ports, service, world: { ...world, expiredToken }, notification: data[0]?.id ?? 0, code }
+  return { ports, service, world, notification: data[0]?.id ?? 0, code }
 }
 
 /** All that a request could change, as one text. */
 async function snapshot({ ports, world }: Scene): Promise<string> {
-  const all = [world.site, world.otherSite].map((site) => site.organization)
+  const all = [world.site, world.secondSite, world.otherSite].map((site) => site.organization)
   const people = [world.owner, world.officer, world.viewer, world.removedMember, world.stranger, world.otherOwner]
   const tokens = await ports.tokens.list()
   return JSON.stringify([
@@ -117,26 +41,16 @@ async function snapshot({ ports, world }: Scene): Promise<string> {
   ])
 }
 
-/** What the table of rights says of this caller, about what belongs to Alpha. */
-function expectedStatus(route: Route, name: string): number {
-  const { role, known = true } = CALLERS[name] ?? {}
-  if (!known || route.authentication === 'invitation') return 401
-  if (route.right === 'anyone' || (route.right === 'self' && !route.params)) return route.status
-  // The record of one person: the owner's notification, the owner's VPN profile.
-  if (route.right === 'self') return role === 'owner' ? route.status : 404
-  if (route.id === 'removeVpnProfile') return role === 'owner' ? route.status : 401
-  return role && mayPerform(role, route.right) ? route.status : 401
-}
-
 async function act(scene: Scene, route: Route, site: Site, token: string | undefined) {
-  const { path, query = '', sent } = EXAMPLES[route.id]?.(site, scene) ?? { path: [] }
+  const named = { viewer: scene.world.viewer.user.id, notification: scene.notification, spare: scene.world.spare }
+  const { path, query = '', sent } = EXAMPLES[route.id]?.(site, named) ?? { path: [] }
   return call(scene.service, route.method.toUpperCase(), pathOf(route, ...path) + query, {
     ...sent,
     ...(token && { token }),
   })
 }
 
-test('every route has an example here', () => {
+test('every route has an example', () => {
   expect(Object.keys(EXAMPLES).sort()).toEqual(routes.map(({ id }) => id).sort())
 })
 
@@ -162,13 +76,13 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     expect(answer.status).toBe(expectedStatus(route, name))
     const changed = (await snapshot(scene)) !== before
     // Somebody who has no notifications marks none.
-    const hasSome = route.id !== 'markAllNotificationsRead' || answer.json.data.marked > 0
-    expect(changed).toBe(route.method !== 'get' && hasSome)
+    const hasAny = route.id !== 'markAllNotificationsRead' || answer.json.data.marked > 0
+    expect(changed).toBe(route.method !== 'get' && hasAny)
     if (route.method !== 'get' || route.answer === 'document' || !('total' in route.answer)) return
-    const theirs = CALLERS[name]?.role !== undefined || name === 'the owner of another organization'
-    expect(answer.json.total > 0).toBe(theirs)
-    const others = name === 'the owner of another organization' ? 'Alpha' : 'Beta'
-    expect(answer.bytes.toString()).not.toMatch(new RegExp(`${others}|Former`))
+    // Whoever has a token has one to list.
+    expect(answer.json.total > 0).toBe(route.id === 'listTokens' || seenBy(name).length > 0)
+    const text = answer.bytes.toString()
+    expect(hiddenFrom(name).filter((site) => text.includes(NAMES[site]))).toEqual([])
   })
 })
 
@@ -194,3 +108,64 @@ test('an invitation authorizes its acceptance and nothing else', async () => {
     expect([route.id, answer.status]).toEqual([route.id, route.id === 'acceptInvitation' ? 201 : 401])
   }
 })
+
+test.each(['reading', 'here', 'elsewhere'] as const)(
+  'a token narrowed to %s may rotate and revoke itself',
+  async (name) => {
+    const { service, world } = await aScene()
+    const token = world.narrowed[name]
+    const { json } = await call(service, 'GET', '/api/v1/tokens?order=id&limit=1000', { token: world.owner.token })
+    const { id } = json.data.find(({ prefix }: { prefix: string }) => token.startsWith(prefix))
+    const rotated = await call(service, 'POST', `/api/v1/tokens/${id}/rotate`, { token })
+    expect(rotated.status).toBe(201)
+    expect((await call(service, 'GET', '/api/v1/me', { token })).status).toBe(401)
+    const fresh = { token: rotated.json.data.token }
+    expect((await call(service, 'POST', '/api/v1/tokens', { ...fresh, json: { name: 'wide' } })).status).toBe(401)
+    expect((await call(service, 'DELETE', `/api/v1/tokens/${id}`, fresh)).status).toBe(200)
+    expect((await call(service, 'GET', '/api/v1/me', fresh)).status).toBe(401)
+  },
+)
+
+test('a narrowed token is refused before its body is read', async () => {
+  const { service, world } = await aScene()
+  for (const token of Object.values(world.narrowed)) {
+    for (const path of ['/api/v1/tokens', '/api/v1/organizations', `/api/v1/tokens/${world.spare}/rotate`]) {
+      expect((await call(service, 'POST', path, { token, body: 'no JSON' })).status).toBe(401)
+    }
+  }
+})
+
+const CHANGING = routes.filter(({ method }) => method !== 'get')
+
+test.each(CHANGING.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s leaves a row in the audit trail: who, where, and in which request',
+  async (_, route) => {
+    const scene = await aScene()
+    const { owner, viewer, site } = scene.world
+    const isAcceptance = route.authentication === 'invitation'
+    const before = scene.ports.published.length
+    const answer = await act(scene, route, site, isAcceptance ? scene.code : owner.token)
+    expect(answer.status).toBe(route.status)
+    const user_id = (isAcceptance ? viewer : owner).user.id
+    const inOrganization = route.id === 'createOrganization' ? answer.json.organization : site.organization
+    // A token belongs to a person, and to no organization.
+    const organization = route.path.startsWith('/api/v1/tokens') ? null : inOrganization
+    const events = scene.ports.published.slice(before)
+    expect(events).toContainEqual(expect.objectContaining({ user_id, organization }))
+    for (const { request_id, token, changes } of events) {
+      expect(request_id).toBe(answer.headers['x-request-id'])
+      if (!isAcceptance) expect(token).toEqual(expect.any(Number))
+      // Old and new values: what a row tells of did change.
+      for (const [before, after] of Object.values(changes)) expect(before).not.toEqual(after)
+    }
+    expect(events.some(({ changes }) => Object.keys(changes).length > 0)).toBe(true)
+    const listed = await call(scene.service, 'GET', `/api/v1/organizations/${organization}/events`, {
+      token: owner.token,
+    })
+    // Nobody reads over the wire the trail of a removed organization, or what is past all.
+    if (route.id === 'removeOrganization' || organization === null) return expect(listed.status).toBe(404)
+    const [newest] = listed.json.data
+    expect(newest).toMatchObject({ user: { id: user_id }, request_id: answer.headers['x-request-id'] })
+    return undefined
+  },
+)

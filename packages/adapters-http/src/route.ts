@@ -1,4 +1,4 @@
-import type { Action, Caller, Ports, ReadableDocument } from '@security-management/domain'
+import type { Action, Caller, Ports, ReadableDocument, UploadTerms } from '@security-management/domain'
 import type * as v from 'valibot'
 
 /** Greatest number of bytes of each kind of body, inflated (decisions.md §2). */
@@ -11,6 +11,7 @@ export type Limits = { json: number; framework: number; document: number; traffi
  * somebody who is not registered yet. `control`: the id of a control. `text`: anything that is not empty.
  */
 export type ParamKind = 'id' | 'id-or-key' | 'user' | 'control' | 'text'
+/** The parameters of a path, and the form of each. */
 export type ParamKinds = { readonly [name: string]: ParamKind }
 
 /** The parameters of a path, decoded. */
@@ -19,6 +20,7 @@ type Param<Kind extends ParamKind> = Kind extends 'id' ? number : Kind extends '
 
 /** A file as it comes: what its headers say, and its bytes, inflated, which throw if the client goes away. */
 export type Upload = { file_name: string; content_type: string; content: AsyncIterable<Uint8Array> }
+/** Which limit holds for a file, and what may be said of it. */
 export type UploadKind = 'traffic' | 'document'
 
 /** What the caller shows: an API token, or the code of an invitation. */
@@ -33,9 +35,14 @@ export type Request<Kinds extends ParamKinds, Shown extends Authentication, Sent
   /** The JSON value that was sent, not yet parsed by the domain. */
   body: unknown
   limits: Limits
-  setHeader(name: 'Location', value: string): void
-} & (Shown extends 'invitation' ? { code: string } : { caller: Caller }) &
-  (Sent extends UploadKind ? { upload: Upload } : { upload?: Upload })
+  /** Versions that `If-Match` lists; undefined where any will do. */
+  expected: readonly string[] | undefined
+  setHeader(name: AnswerHeader, value: string): void
+} & (Shown extends 'invitation' ? { code: string; requestId: string } : { caller: Caller }) &
+  (Sent extends UploadKind ? { upload: Upload; termsOf: TermsOf } : { upload?: Upload })
+
+/** Makes the terms of an upload, for a use case whose result becomes an answer by `answerOf`. */
+export type TermsOf = <Kept>(answerOf: (kept: Kept) => { [name: string]: unknown }) => UploadTerms<Kept>
 
 /** Entries of an answer beside `error` and `messages`; or the bytes of a document. */
 export type Answer = v.ObjectEntries | 'document'
@@ -43,7 +50,10 @@ type Result<Shape extends Answer> = Shape extends v.ObjectEntries
   ? { [Name in keyof Shape]: v.InferOutput<Shape[Name]> }
   : ReadableDocument
 
-/** One operation of the interface. It is mounted, and will be described, from this alone. */
+/** Headers of an answer that an operation sets by itself. */
+export type AnswerHeader = 'Location'
+
+/** One operation of the interface. It is mounted, and described in the API document, from this alone. */
 export type Declaration<
   Kinds extends ParamKinds,
   Shape extends Answer,
@@ -53,6 +63,8 @@ export type Declaration<
   /** Name of the operation, unique. */
   id: string
   summary: string
+  /** What a caller should know beyond the summary, in CommonMark: what it does, to whom, and what else happens. */
+  description: string
   method: 'get' | 'post' | 'put' | 'delete'
   /** With parameters in braces, as OpenAPI writes them. */
   path: `/api/v1/${string}`
@@ -82,9 +94,15 @@ export type Declaration<
   upload?: Sent
   /** What the domain can refuse before anything more of the request is read. The use case asks again. */
   permit?(ports: Ports, caller: Caller, params: Params<Kinds>): Promise<unknown>
+  /** The part of the answer that its `ETag` names the version of; there is no `ETag`, where it is not said. */
+  etagOf?(answer: Result<Shape>): object
+  /** Whether the use case takes versions to expect. Where it does not, none that `If-Match` lists can fit. */
+  ifMatch?: true
   /** Text of every 400 (decisions.md §1). */
   invalidInput: 'Malformed data structure' | 'Invalid data provided'
   status: 200 | 201
+  /** Headers that every answer of this status carries beside the common ones. */
+  headers?: readonly AnswerHeader[]
   answer: Shape
   /** Calls one use case. */
   handle(request: Request<Kinds, Shown, Sent>): Promise<Result<Shape>>

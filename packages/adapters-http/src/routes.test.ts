@@ -58,6 +58,7 @@ describe('the list of routes', () => {
         'post /organizations/{organizationid}/users/{userid}',
         'put /organizations/{organizationid}/users/{userid}',
         'delete /organizations/{organizationid}/users/{userid}',
+        'get /organizations/{organizationid}/events *',
         'post /vpn',
         'get /vpn *',
         'get /vpn/{id} *',
@@ -75,6 +76,11 @@ describe('the list of routes', () => {
         'put /notifications *',
         'put /notifications/{id}',
         'get /me *',
+        'get /tokens *',
+        'post /tokens *',
+        'post /tokens/{id}/rotate *',
+        'delete /tokens/{id} *',
+        'post /organizations/{organizationid}/users/{userid}/invitation *',
         'post /invitations/accept *',
       ].sort(),
     )
@@ -144,7 +150,16 @@ describe('threat blockers', () => {
         bucket: 3600,
         total_requests: 2,
         malicious_requests: 1,
-        buckets: [{ bucket_start: start, bucket_end: start + 3600, total_requests: 2, malicious_requests: 1 }],
+        found_later: 0,
+        buckets: [
+          {
+            bucket_start: start,
+            bucket_end: start + 3600,
+            total_requests: 2,
+            malicious_requests: 1,
+            found_later: 0,
+          },
+        ],
       })
     }
     const wrong = await call(service, 'GET', '/api/v1/statistics?bucket=60', { token })
@@ -204,7 +219,7 @@ describe('members', () => {
     const path = { organization: site.organization, user: '0' }
     await addMember(service.ports, { user: owner.user.id }, path, { email: 'new@example.com' })
     const code = await invitationCode(service.ports, 'new@example.com')
-    const json = { first_name: 'Ada', locale: 'it' }
+    const json = { first_name: 'Ada', locale: 'it', token_name: 'laptop' }
     const accepted = await call(service, 'POST', '/api/v1/invitations/accept', { token: code, json })
     expect(accepted).toMatchObject({ status: 201, json: { data: { token: expect.stringMatching(/^sms_/) } } })
     const me = await call(service, 'GET', '/api/v1/me', { token: accepted.json.data.token })
@@ -214,6 +229,8 @@ describe('members', () => {
       locale: 'it',
       organizations: [{ id: site.organization, name: 'Alpha', role: 'viewer' }],
     })
+    const tokens = await call(service, 'GET', '/api/v1/tokens', { token: accepted.json.data.token })
+    expect(tokens.json).toMatchObject({ total: 1, data: [{ name: 'laptop', expires_at: null }] })
     expect((await call(service, 'POST', '/api/v1/invitations/accept', { token: code, json })).status).toBe(401)
     expect((await call(service, 'GET', '/api/v1/me', { token: code })).status).toBe(401)
   })
@@ -227,9 +244,96 @@ describe('members', () => {
     expect(accepted.status).toBe(201)
   })
 
+  test('are sent their invitation again, whose code replaces the one of before', async () => {
+    const { service, site, token } = await aService()
+    const users = `/api/v1/organizations/${site.organization}/users`
+    const added = await call(service, 'POST', `${users}/0`, { token, json: { email: 'new@example.com' } })
+    const first = await invitationCode(service.ports, 'new@example.com')
+    const path = `${users}/${added.json.data.user}/invitation`
+    const again = await call(service, 'POST', path, { token })
+    expect(again).toMatchObject({ status: 200, json: added.json })
+    const second = await invitationCode(service.ports, 'new@example.com')
+    const accept = async (code: string) =>
+      (await call(service, 'POST', '/api/v1/invitations/accept', { token: code })).status
+    expect([await accept(first), await accept(second), await accept(second)]).toEqual([401, 201, 401])
+    const accepted = await call(service, 'POST', path, { token })
+    expect(accepted).toMatchObject({ status: 400, json: { messages: ['Invalid data provided'] } })
+    expect((await call(service, 'POST', `${users}/0/invitation`, { token })).status).toBe(404)
+  })
+
+  test('are invited up to a cap, past which it says when to try again', async () => {
+    const { service, site, token } = await aService()
+    const users = `/api/v1/organizations/${site.organization}/users`
+    const { json } = await call(service, 'POST', `${users}/0`, { token, json: { email: 'new@example.com' } })
+    const path = `${users}/${json.data.user}/invitation`
+    for (let count = 1; count < 20; count += 1) {
+      expect((await call(service, 'POST', path, { token })).status).toBe(200)
+    }
+    const refused = await call(service, 'POST', path, { token })
+    expect(refused).toMatchObject({ status: 429, json: { error: 1, messages: ['Too many requests'] } })
+    const wait = Number(refused.headers['retry-after'])
+    expect(wait).toBeGreaterThan(86_000)
+    expect(wait).toBeLessThanOrEqual(86_400)
+    expect((await call(service, 'POST', `${users}/0`, { token, json: { email: 'b@example.com' } })).status).toBe(200)
+  })
+
   test('a token does not accept an invitation', async () => {
     const { service, token } = await aService()
     expect((await call(service, 'POST', '/api/v1/invitations/accept', { token, json: {} })).status).toBe(401)
+  })
+})
+
+describe('tokens', () => {
+  test('are issued once shown, listed, rotated and revoked', async () => {
+    const { service, site, token } = await aService()
+    const me = async (secret: string) => (await call(service, 'GET', '/api/v1/me', { token: secret })).status
+    const wanted = { name: 'ci', expires_at: '2100-01-01', access: 'read', organizations: [site.organization] }
+    const issued = await call(service, 'POST', '/api/v1/tokens', { token, json: wanted })
+    expect(issued.status).toBe(201)
+    const { token: secret, ...shown } = issued.json.data
+    expect(secret).toMatch(/^sms_[0-9A-Za-z]{49}$/)
+    expect(shown).toEqual({
+      ...wanted,
+      id: expect.any(Number),
+      prefix: secret.slice(0, 10),
+      created_at: expect.any(String),
+      expires_at: '2100-01-01T00:00:00.000Z',
+      last_used_at: null,
+    })
+    expect(await me(secret)).toBe(200)
+
+    const listed = await call(service, 'GET', '/api/v1/tokens?ordering=-created_at&limit=1', { token })
+    expect(Object.keys(listed.json)).toEqual(['error', 'messages', 'total', 'data'])
+    expect(listed.json).toMatchObject({ total: 2, data: [{ id: shown.id, name: 'ci' }] })
+    expect(listed.bytes.toString()).not.toContain(secret)
+
+    const path = `/api/v1/tokens/${shown.id}`
+    const rotated = await call(service, 'POST', `${path}/rotate`, { token, json: { overlap_days: 30 } })
+    expect(rotated).toMatchObject({
+      status: 201,
+      json: { data: { id: shown.id, ...wanted, expires_at: shown.expires_at } },
+    })
+    const second = rotated.json.data.token
+    expect([await me(secret), await me(second)]).toEqual([200, 200])
+    const third = (await call(service, 'POST', `${path}/rotate`, { token })).json.data.token
+    expect([await me(secret), await me(second), await me(third)]).toEqual([401, 401, 200])
+    const wrong = await call(service, 'POST', `${path}/rotate`, { token, json: { overlap_days: 31 } })
+    expect(wrong).toMatchObject({ status: 400, json: { details: [{ path: 'overlap_days' }] } })
+
+    const revoked = await call(service, 'DELETE', path, { token })
+    expect(revoked).toMatchObject({ status: 200, json: { data: { id: shown.id, prefix: third.slice(0, 10) } } })
+    expect(await me(third)).toBe(401)
+    expect((await call(service, 'DELETE', path, { token })).status).toBe(404)
+    expect((await call(service, 'GET', '/api/v1/tokens', { token })).json.total).toBe(1)
+  })
+
+  test('name organizations of their person alone, in time to come', async () => {
+    const { service, token } = await aService()
+    const json = { name: 'ci', organizations: [999], expires_at: '2020-01-01' }
+    const past = await call(service, 'POST', '/api/v1/tokens', { token, json })
+    expect(past).toMatchObject({ status: 400, json: { details: [{ path: 'expires_at' }] } })
+    const stranger = await call(service, 'POST', '/api/v1/tokens', { token, json: { ...json, expires_at: null } })
+    expect(stranger).toMatchObject({ status: 400, json: { details: [{ path: 'organizations.0' }] } })
   })
 })
 

@@ -1,5 +1,13 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { attachEvidence, createSecurityFramework } from '@security-management/domain'
+import Koa from 'koa'
 import { describe, expect, test } from 'vitest'
+import { routes } from './routes/index.ts'
+import { createHttpServer } from './server.ts'
 import { openLine, talk } from './testing/raw.ts'
+import { pathOf } from './testing/requests.ts'
 import { call, startService, until } from './testing/service.ts'
 import { aPerson, aSite, CONTROL } from './testing/world.ts'
 
@@ -63,11 +71,63 @@ describe('what Node refuses by itself is an envelope as well', () => {
     expect(answer.status).toBe(408)
   })
 
+  test('a body that does not come in time is not waited for any longer, however its sender goes on', async () => {
+    const { service, token } = await aService({ requestTimeout: 50 })
+    const line = await openLine(service)
+    line.write(head('POST /api/v1/organizations', token, 'Content-Type: application/json', 'Content-Length: 1000'))
+    const trickle = setInterval(() => line.write(' '), 20)
+    expect((await line.answer())?.status).toBe(408)
+    expect(await line.ended(6000)).toBe(true)
+    clearInterval(trickle)
+  })
+
   test('a body that does not come in time: 408, and nothing is stored', async () => {
     const { service, token } = await aService({ headersTimeout: 100, requestTimeout: 200 })
     const request = head('POST /api/v1/organizations', token, 'Content-Type: application/json', 'Content-Length: 50')
     expect((await talk(service, `${request}{"name": `)).status).toBe(408)
+    const zipped = head(
+      'POST /api/v1/organizations',
+      token,
+      'Content-Type: application/json',
+      'Content-Encoding: gzip',
+      'Content-Length: 50',
+    )
+    expect(
+      (await talk(service, Buffer.concat([Buffer.from(zipped), gzipSync('{"name": ').subarray(0, 12)]))).status,
+    ).toBe(408)
+    const form = head('POST /api/v1/vpn', token, 'Content-Type: multipart/form-data; boundary=x', 'Content-Length: 50')
+    expect((await talk(service, `${form}--x\r\n`)).status).toBe(408)
     expect(service.ports.published.map(({ type }) => type)).not.toContain('organization.created')
+  })
+
+  test('a file may take longer, as long as it keeps the pace', async () => {
+    const pace = { bytes: 1000, milliseconds: 150 }
+    const { service, token, owner } = await aService({ requestTimeout: 50, pace })
+    const site = await aSite(service.ports, owner, 'Alpha')
+    const send = async (count: number, size: number) => {
+      const line = await openLine(service)
+      const file = ['Content-Disposition: attachment; filename=a.json', 'Content-Type: application/json']
+      line.write(head(`POST /api/v1/atb/${site.blocker}/traffic`, token, ...file, `Content-Length: ${count * size}`))
+      for (let times = 0; times < count && !line.isOver(); times += 1) {
+        line.write(' '.repeat(size - 2) + (times === 0 ? ' [' : times === count - 1 ? ']\n' : '  '))
+        await new Promise((resolve) => setTimeout(resolve, 40))
+      }
+      const answer = await line.answer()
+      line.socket.destroy()
+      return answer?.status
+    }
+    expect(await send(10, 1000)).toBe(200)
+    expect(await send(50, 10)).toBe(408)
+    expect(await service.ports.files.sweep('9999')).toBe(0)
+  })
+
+  test('no request may take longer than a file', async () => {
+    // Also where that is less than headers may take.
+    const { service, token, owner } = await aService({ uploadTimeout: 200 })
+    const site = await aSite(service.ports, owner, 'Alpha')
+    const file = ['Content-Disposition: attachment; filename=a.json', 'Content-Type: application/json']
+    const request = head(`POST /api/v1/atb/${site.blocker}/traffic`, token, ...file, 'Content-Length: 50')
+    expect((await talk(service, `${request}[`)).status).toBe(408)
   })
 
   test('a body whose chunks are broken', async () => {
@@ -76,7 +136,16 @@ describe('what Node refuses by itself is an envelope as well', () => {
     const answer = await talk(service, `${head('POST /api/v1/organizations', token, ...type)}zz\r\n{}\r\n`)
     expect(answer.status).toBe(400)
     await until(() => service.log.length > 0)
-    expect(service.log).toMatchObject([{ level: 'info', fields: { status: 499 } }])
+    expect(service.log).toMatchObject([{ level: 'info', message: 'request', fields: { status: 400 } }])
+    expect(service.refused).toEqual([])
+  })
+
+  test('what is not even a request is told of', async () => {
+    const { service } = await aService()
+    const { headers } = await talk(service, 'nonsense\r\n\r\n')
+    const nobody = { method: null, route: null, caller: null, token: null, duration_ms: 0 }
+    expect(service.refused).toEqual([{ request_id: headers['x-request-id'], status: 400, ...nobody }])
+    expect(service.log).toEqual([])
   })
 
   test('a method that nobody knows: 405 where the path exists, else 404', async () => {
@@ -108,6 +177,25 @@ describe('what Node refuses by itself is an envelope as well', () => {
     const { service, token } = await aService()
     const answer = await talk(service, `GET /api/v1/me HTTP/1.1\r\nX-Service-Token: ${token}\r\n\r\n`)
     expect(answer).toMatchObject({ status: 400, json: { details: [{ path: 'Host' }] } })
+  })
+
+  test('a host that is given twice', async () => {
+    const { service, token } = await aService()
+    for (const host of ['Host: localhost', 'host: evil.example']) {
+      const answer = await talk(service, head('GET /api/v1/me', token, host))
+      expect(answer).toMatchObject({ status: 400, json: { details: [{ path: 'Host' }] } })
+    }
+  })
+
+  test('very many headers: 431', async () => {
+    const { service, token } = await aService()
+    const headers = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`)
+    const line = await openLine(service)
+    line.write(head('GET /api/v1/me', token, ...headers(198)))
+    expect((await line.answer())?.status).toBe(200)
+    line.socket.destroy()
+    expect((await talk(service, head('GET /api/v1/me', token, ...headers(199)))).status).toBe(431)
+    expect((await talk(service, head('GET /api/v1/me', token, ...headers(1400)))).status).toBe(431)
   })
 
   test('one of HTTP/1.0 needs none', async () => {
@@ -145,6 +233,27 @@ describe('a client that waits before it sends its body', () => {
     expect((await line.answer())?.status).toBe(401)
     expect(await line.ended()).toBe(true)
   })
+
+  // Where the path names what the right is on, a stranger is refused as early as somebody without a token.
+  test.each(routes.filter(({ body, upload }) => body || upload).map((route) => [route.id, route] as const))(
+    'is refused from its headers by %s, so that its body is never read',
+    async (_, route) => {
+      const { service, owner } = await aService()
+      const site = await aSite(service.ports, owner, 'Alpha')
+      const stranger = await aPerson(service.ports, 'stranger@example.com')
+      const parts = /\/atb\//.test(route.path)
+        ? [site.blocker]
+        : [site.organization, /users/.test(route.path) ? owner.user.id : site.framework, CONTROL]
+      const file = ['Content-Disposition: attachment; filename=a.json', 'Idempotency-Key: k']
+      const isOnOrganization = /\/(?:atb|organizations)\/\{/.test(route.path)
+      for (const token of ['nobody', ...(isOnOrganization ? [stranger.token] : [])]) {
+        const line = await openLine(service)
+        line.write(head(`${route.method.toUpperCase()} ${pathOf(route, ...parts)}`, token, ...EXPECT, ...file))
+        expect((await line.answer())?.status).toBe(401)
+        line.socket.destroy()
+      }
+    },
+  )
 
   test('is told to go on only once its body is read', async () => {
     const { service, token } = await aService()
@@ -205,6 +314,20 @@ describe('a body that nobody reads', () => {
     line.socket.destroy()
   })
 
+  test('nor when it was inflated in part', async () => {
+    const { service, token } = await aService()
+    const line = await openLine(service)
+    const member = gzipSync(Buffer.alloc(1024 * 1024, ' '))
+    const bomb = Buffer.concat(Array.from({ length: 300 }, () => member))
+    const type = ['Content-Type: application/json', 'Content-Encoding: gzip', `Content-Length: ${bomb.length}`]
+    line.write(head('POST /api/v1/organizations', token, ...type))
+    line.write(bomb)
+    expect((await line.answer())?.status).toBe(413)
+    line.write(head('GET /api/v1/me', token))
+    expect((await line.answer())?.status).toBe(200)
+    line.socket.destroy()
+  })
+
   test('nor make a client lose the refusal that reads it only after it has sent everything', async () => {
     const { service } = await aService()
     const line = await openLine(service)
@@ -248,4 +371,188 @@ test('the service goes on after every one of these', async () => {
     await line.ended()
   }
   expect((await call(service, 'GET', '/api/v1/me', { token })).status).toBe(200)
+})
+
+describe('a connection', () => {
+  test('is closed after as many requests as it may have, and what comes behind them is not begun', async () => {
+    const { service, token } = await aService({ maxRequestsPerConnection: 3 })
+    const line = await openLine(service)
+    const json = '{"name":"Gamma"}'
+    const post =
+      head('POST /api/v1/organizations', token, 'Content-Type: application/json', 'Content-Length: 16') + json
+    line.write(post.repeat(5))
+    for (const connection of ['keep-alive', 'keep-alive', 'close']) {
+      expect(await line.answer()).toMatchObject({ status: 201, headers: { connection } })
+    }
+    expect(await line.answer()).toBeUndefined()
+    expect(await line.ended()).toBe(true)
+    expect(service.ports.published.filter(({ type }) => type === 'organization.created')).toHaveLength(3)
+  })
+
+  test('past as many as there may be is closed at once, and the others are served', async () => {
+    const { service, token } = await aService({ maxConnections: 2 })
+    const [first, second] = [await openLine(service), await openLine(service)]
+    for (const line of [first, second]) {
+      line.write(head('GET /api/v1/me', token))
+      expect((await line.answer())?.status).toBe(200)
+    }
+    const third = await openLine(service)
+    expect(await third.ended()).toBe(true)
+    first.socket.destroy()
+    await until(async () => {
+      const line = await openLine(service)
+      line.write(head('GET /api/v1/me', token))
+      const answer = await line.answer()
+      line.socket.destroy()
+      return answer?.status === 200
+    })
+    second.socket.destroy()
+  })
+
+  test('without a request is closed after a while', async () => {
+    const { service, token } = await aService({ keepAliveTimeout: 50 })
+    const line = await openLine(service)
+    line.write(head('GET /api/v1/me', token))
+    expect((await line.answer())?.status).toBe(200)
+    expect(await line.ended()).toBe(true)
+  })
+})
+
+describe('a client that does not take its answer', () => {
+  const pace = { bytes: 1_000_000, milliseconds: 200 }
+  const EIGHT_MIB = 8 * 1024 * 1024
+
+  async function aLongAnswer(options = {}) {
+    const { service, token, owner } = await aService({ limits: { document: 64 * 1024 * 1024 }, ...options })
+    const site = await aSite(service.ports, owner, 'Alpha')
+    const caller = { user: owner.user.id }
+    const controls = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `${index}`, title: 't', description: 'x'.repeat(10_000) }))
+    const input = { title: 'Long', security_frameworks: controls(800) }
+    for (let times = 0; times < 4; times += 1) {
+      await createSecurityFramework(service.ports, caller, site.organization, input)
+    }
+    async function* content() {
+      for (let times = 0; times < 4; times += 1) yield new Uint8Array(EIGHT_MIB)
+    }
+    const path = { organization: site.organization, framework: site.framework, control: CONTROL }
+    const file = { file_name: 'a.bin', content_type: 'x/y', content: content() }
+    const { file_path } = await attachEvidence(service.ports, caller, path, file)
+    return { service, token, paths: [file_path, `/api/v1/organizations/${site.organization}/security-frameworks`] }
+  }
+
+  test.each([0, 1])('of many megabytes is cut off, and the connection with it (%i)', async (which) => {
+    const { service, token, paths } = await aLongAnswer({ pace })
+    const line = await openLine(service)
+    line.socket.pause()
+    line.write(head(`GET ${paths[which]}`, token))
+    await until(() => service.log.some(({ fields }) => fields.status === 499))
+    expect(service.log.filter(({ level }) => level !== 'info')).toEqual([])
+    line.socket.destroy()
+  })
+
+  test.each([0, 1])('but slowly gets all of it (%i)', async (which) => {
+    const { service, token, paths } = await aLongAnswer({ pace: { bytes: 1_000_000, milliseconds: 5000 } })
+    const line = await openLine(service)
+    line.write(head(`GET ${paths[which]}`, token, 'Connection: close'))
+    let size = 0
+    line.socket.removeAllListeners('data')
+    line.socket.on('data', (bytes) => {
+      size += bytes.length
+      line.socket.pause()
+      setTimeout(() => line.socket.resume(), 1)
+    })
+    expect(await line.ended(20_000)).toBe(true)
+    expect(size).toBeGreaterThan(30_000_000)
+    expect(service.log.filter(({ fields }) => fields.status !== 200)).toEqual([])
+  })
+})
+
+describe('a server that comes to its end', () => {
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+
+  /** A server whose one handler answers when it is let to, and notes what it was asked. */
+  async function held() {
+    const begun: string[] = []
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const app = new Koa()
+    app.use(async (ctx) => {
+      begun.push(ctx.path)
+      await released
+      ctx.body = 'done'
+    })
+    const server = createHttpServer(app)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    return { server, port, url: `http://127.0.0.1:${port}`, begun, release }
+  }
+
+  test('is idle once the work for a client that is gone is done, and not before', async () => {
+    const { server, url, release } = await held()
+    const client = new AbortController()
+    const asked = fetch(url, { signal: client.signal }).catch(() => 'gone')
+    await once(server, 'request')
+    let isIdle = false
+    const idle = server.idle().then(() => {
+      isIdle = true
+    })
+    client.abort()
+    expect(await asked).toBe('gone')
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+    expect(isIdle).toBe(false)
+    release()
+    await idle
+  })
+
+  test('says so in every answer that has not begun', async () => {
+    const { server, url, release } = await held()
+    const before = fetch(url)
+    await once(server, 'request')
+    server.drain()
+    const after = fetch(url)
+    await once(server, 'request')
+    release()
+    for (const { headers } of await Promise.all([before, after])) expect(headers.get('connection')).toBe('close')
+    server.close()
+  })
+
+  test('answers all that had begun on a connection, the last of it as the last, and begins nothing behind it', async () => {
+    const { server, port, begun, release } = await held()
+    const line = await openLine({ port })
+    line.write(get('/1') + get('/2'))
+    await until(() => begun.length === 2)
+    server.drain()
+    const asked = once(server, 'request')
+    line.write(get('/3'))
+    await asked
+    release()
+    const [first, second] = [await line.answer(), await line.answer()]
+    expect(first).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+    expect(second).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect([first, second].map((answer) => answer?.bytes.toString())).toEqual(['done', 'done'])
+    expect(await line.answer()).toBeUndefined()
+    expect(line.left()).toBe(0)
+    expect(begun).toEqual(['/1', '/2'])
+    server.close()
+  })
+
+  test('takes what comes after an answer that had begun as the last of its connection', async () => {
+    const { server, port, begun, release } = await held()
+    release()
+    const line = await openLine({ port })
+    line.write(get('/1'))
+    expect(await line.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+    server.drain()
+    line.write(get('/2') + get('/3'))
+    expect(await line.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await line.answer()).toBeUndefined()
+    expect(begun).toEqual(['/1', '/2'])
+    server.close()
+  })
 })

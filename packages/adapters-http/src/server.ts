@@ -3,35 +3,82 @@ import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { commonHeaders, failure, INVALID } from './errors.ts'
+import type { Served } from './context.ts'
+import { commonHeaders, failure, INVALID, refusedBeside } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
 
+/** How patient the server is. */
 export type ServerOptions = {
   /** Milliseconds in which the headers of a request must have come; 10 seconds unless said otherwise. */
   headersTimeout?: number
-  /** Milliseconds in which a request must have come; 5 minutes unless said otherwise. */
-  requestTimeout?: number
+  /** Milliseconds in which any request must have come, one that carries a file; 5 minutes unless said otherwise. */
+  uploadTimeout?: number
+  /** Milliseconds that a connection stays open without a request; 5 seconds unless said otherwise. */
+  keepAliveTimeout?: number
+  /** Connections at the same time; one more is closed as it comes. 1000 unless said otherwise. */
+  maxConnections?: number
+  /** Requests on one connection, which is closed after the last; 1000 unless said otherwise. */
+  maxRequestsPerConnection?: number
+  /** Told of what Node refused before there was a request. */
+  onRefused?: (refused: Served) => void
 }
+
+/** A server of HTTP that can come to its end without breaking off an answer. */
+export type HttpServer = Server & {
+  /** From now on every answer that has not begun is the last one on its connection. */
+  drain(): void
+  /** Resolves once nothing works on a request any more, not even on one whose client is gone. */
+  idle(): Promise<void>
+}
+
+/** Bytes of a request's line and headers. */
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** Milliseconds in which nothing moves on a connection, either way, before it is closed. */
+const IDLE = 120_000
 
 /**
  * The server of an application, which does not listen yet. What Node refuses by itself, before there is a request, is
  * answered with the envelope as well.
  */
-export function createHttpServer(app: Koa, options: ServerOptions = {}): Server {
-  const { headersTimeout = 10_000, requestTimeout = 300_000 } = options
+export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpServer {
+  const { headersTimeout = 10_000, uploadTimeout = 300_000, keepAliveTimeout = 5000 } = options
+  const { maxConnections = 1000, maxRequestsPerConnection = 1000, onRefused = () => {} } = options
   const respond = app.callback()
   const latest = new WeakMap<Duplex, ServerResponse>()
   const refused = new WeakSet<Duplex>()
+  const handling = new Map<ServerResponse, Promise<void>>()
+  const served = new WeakMap<Duplex, number>()
+  const ending = new WeakSet<Duplex>()
+  let draining = false
+
+  /** Makes this answer the last one on its connection. */
+  const endWith = (res: ServerResponse) => {
+    ending.add(res.req.socket)
+    res.shouldKeepAlive = false
+  }
 
   const serve = (req: IncomingMessage, res: ServerResponse) => {
+    // What comes after the last one is not begun: its answer could not be sent.
+    if (ending.has(req.socket)) return
+    const count = (served.get(req.socket) ?? 0) + 1
+    served.set(req.socket, count)
     latest.set(req.socket, res)
-    void respond(req, res)
+    if (draining || count === maxRequestsPerConnection) endWith(res)
+    handling.set(
+      res,
+      respond(req, res).finally(() => handling.delete(res)),
+    )
   }
 
   const server = createServer(
     {
-      headersTimeout,
-      requestTimeout,
+      // Node refuses to start where headers may take longer than the whole request.
+      headersTimeout: Math.min(headersTimeout, uploadTimeout),
+      // The application knows which request carries no file, and gives it less.
+      requestTimeout: uploadTimeout,
+      keepAliveTimeout,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // How soon a timeout is noticed.
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // The application asks for the header, and answers with the envelope.
@@ -39,6 +86,11 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): Server 
     },
     serve,
   )
+
+  // None is left out unseen; the application counts them.
+  server.maxHeadersCount = 0
+  server.maxConnections = maxConnections
+  server.timeout = IDLE
 
   // The application says 417 itself, and `100 Continue` when it begins to read a body: one that it refuses is not sent.
   server.on('checkContinue', serve)
@@ -58,7 +110,13 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): Server 
     if (refused.has(socket)) return
     refused.add(socket)
     const res = latest.get(socket)
-    const finish = () => (socket.writable && error.code !== 'ECONNRESET' ? refuse(error, socket) : socket.destroy())
+    const finish = () => {
+      if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
+      const served = refuse(error, socket)
+      // A request that had begun has its own line in the log.
+      if (!res || res.req.complete) onRefused(served)
+      else if (error.code !== CLIENT_ENDED) refusedBeside.set(res, served.status)
+    }
     // If it is the body of the latest request that is wrong, this is its answer, unless it has one. Else the answers to
     // the requests before come first.
     if (res && !res.req.complete && res.headersSent) socket.destroy()
@@ -66,16 +124,30 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): Server 
     else finish()
   })
 
-  return server
+  return Object.assign(server, {
+    drain() {
+      draining = true
+      for (const res of handling.keys()) {
+        if (latest.get(res.req.socket) === res && !res.headersSent) endWith(res)
+      }
+    },
+    async idle() {
+      while (handling.size > 0) await Promise.all(handling.values())
+    },
+  })
 }
+
+/** The client closed its side in the middle of a request. */
+const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE'
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
 
-function refuse(error: ClientError, socket: Duplex): void {
+function refuse(error: ClientError, socket: Duplex): Served {
   const { status, messages, details, headers } = refusalOf(error)
+  const request_id = randomUUID()
   const body = JSON.stringify(failure(messages, details))
   const lines = Object.entries({
-    ...commonHeaders(randomUUID()),
+    ...commonHeaders(request_id),
     ...headers,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
@@ -83,6 +155,7 @@ function refuse(error: ClientError, socket: Duplex): void {
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   close(socket)
+  return { request_id, method: null, route: null, caller: null, token: null, status, duration_ms: 0 }
 }
 
 type Refusal = {

@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { DomainError, type Ports } from '@security-management/domain'
 import { memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
 import { openLine } from './testing/raw.ts'
-import { call, type Sent, startService, startServiceOn, until } from './testing/service.ts'
+import type { Sent } from './testing/requests.ts'
+import { call, startService, startServiceOn, until } from './testing/service.ts'
 import { aPerson, aSite, CONTROL } from './testing/world.ts'
 
 const MIB = 1024 * 1024
 const ATTACHED = { 'Content-Disposition': 'attachment; filename="log.json"' }
+const JSON_TYPE = { 'Content-Type': 'application/json' }
 const LINES = JSON.stringify([{ time: '2025-03-01T10:00:00Z', status: 200 }])
 
 async function aService(options = {}) {
@@ -316,5 +319,98 @@ describe('a document', () => {
     const answer = await call(service, 'POST', `${path}/${encodeURIComponent(CONTROL)}`, sent)
     expect(answer.status).toBe(201)
     expect(chunks).toEqual([3, 3])
+  })
+
+  test('has its pieces given back as soon as they are used, and not before', async () => {
+    const ports = memoryPorts()
+    const owner = await aPerson(ports, 'owner@example.com')
+    const site = await aSite(ports, owner, 'Alpha')
+    const taken: Uint8Array[] = []
+    let held = 0
+    const service = await startServiceOn({
+      ...ports,
+      files: {
+        ...ports.files,
+        stage(content, limit) {
+          async function* watched() {
+            for await (const bytes of content) {
+              held = Math.max(held, ...taken.map(({ buffer }) => buffer.byteLength))
+              taken.push(bytes)
+              yield bytes
+            }
+          }
+          return ports.files.stage(watched(), limit)
+        },
+      },
+    })
+    const bytes = Buffer.from(Array.from({ length: MIB }, (_, index) => (index * 31 + (index >> 8)) % 256))
+    const path = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}/documents`
+    const sent = { token: owner.token, headers: ATTACHED, body: bytes }
+    const answer = await call(service, 'POST', `${path}/${encodeURIComponent(CONTROL)}`, sent)
+    expect(answer.status).toBe(201)
+    expect(taken.length).toBeGreaterThan(1)
+    expect(held).toBe(0)
+    const got = await call(service, 'GET', answer.json.data.file_path, { token: owner.token })
+    expect(got.bytes.equals(bytes)).toBe(true)
+  })
+})
+
+describe('the storage of an organization', () => {
+  const sizeOf = async ({ ports }: Awaited<ReturnType<typeof aService>>['service'], organization: number) =>
+    (await ports.documents.sizeOf(organization)) + (await ports.traffic.rawSizeOf(organization))
+
+  test('takes what fits, to the byte, and refuses what does not, of which nothing is left', async () => {
+    const { service, site } = await aService()
+    const used = await sizeOf(service, site.organization)
+    const storageQuota = used + 1000
+    const scene = await aService({ storageQuota })
+    const send = (length: number) => scene.attach({ headers: ATTACHED, body: 'x'.repeat(length) })
+    const refused = await send(1001)
+    expect(refused).toMatchObject({ status: 400, json: { details: [{ path: '' }] } })
+    expect(refused.json.details[0].message).toContain(String(storageQuota))
+    expect([scene.unchanged(), await scene.nothingStaged()]).toEqual([true, true])
+    expect((await send(1000)).status).toBe(201)
+    expect((await send(1)).status).toBe(400)
+    expect((await scene.upload({ headers: { ...ATTACHED, ...JSON_TYPE }, body: LINES })).status).toBe(400)
+    expect(await scene.nothingStaged()).toBe(true)
+    expect(await sizeOf(scene.service, scene.site.organization)).toBe(storageQuota)
+  })
+
+  test('counts traffic as it is kept, compressed, and the same file once', async () => {
+    const { service, site } = await aService()
+    const scene = await aService({ storageQuota: (await sizeOf(service, site.organization)) + 2000 })
+    const body = JSON.stringify(Array.from({ length: 2000 }, () => ({ time: '2025-03-01T10:00:00Z', status: 200 })))
+    expect(body.length).toBeGreaterThan(50_000)
+    const send = () => scene.upload({ headers: { ...ATTACHED, ...JSON_TYPE }, body })
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200])
+    const random = randomBytes(3000).toString('hex')
+    const big = await scene.upload({ headers: { ...ATTACHED, ...JSON_TYPE }, body: JSON.stringify([{ random }]) })
+    expect(big.status).toBe(400)
+    expect(await scene.nothingStaged()).toBe(true)
+  })
+
+  test('that is full refuses an upload before its bytes are read', async () => {
+    const { service, token, documents } = await aService({ storageQuota: 1 })
+    const line = await openLine(service)
+    const headers = [
+      'Host: a',
+      `X-Service-Token: ${token}`,
+      'Content-Disposition: attachment; filename=a',
+      'Content-Length: 9',
+    ]
+    line.write(`POST ${documents} HTTP/1.1\r\n${headers.join('\r\n')}\r\nExpect: 100-continue\r\n\r\n`)
+    expect((await line.answer())?.status).toBe(400)
+    line.socket.destroy()
+  })
+
+  test('of others is their own', async () => {
+    const { service, site } = await aService()
+    const scene = await aService({ storageQuota: (await sizeOf(service, site.organization)) + 100 })
+    const other = await aSite(scene.service.ports, scene.owner, 'Beta')
+    const place = `organizations/${other.organization}/security-frameworks/${other.framework}/documents/${encodeURIComponent(CONTROL)}`
+    const sent = { token: scene.token, headers: ATTACHED, body: 'x'.repeat(100) }
+    expect((await scene.attach(sent)).status).toBe(201)
+    expect((await scene.attach(sent)).status).toBe(400)
+    expect((await call(scene.service, 'POST', `/api/v1/${place}`, sent)).status).toBe(201)
   })
 })

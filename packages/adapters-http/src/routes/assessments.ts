@@ -5,6 +5,8 @@ import { listOf } from '../schemas.ts'
 export const listAssessmentsRoute = route({
   id: 'listAssessments',
   summary: 'List assessments',
+  description:
+    'Assessments of the organizations that the caller belongs to, in any role. They are written by the operator.',
   method: 'get',
   path: '/api/v1/assessments',
   right: 'anyone',
@@ -19,6 +21,7 @@ export const listAssessmentsRoute = route({
 export const readAssessmentRoute = route({
   id: 'readAssessment',
   summary: 'Read an assessment',
+  description: 'One assessment of an organization that the caller belongs to.',
   method: 'get',
   path: '/api/v1/assessments/{id}',
   right: 'assessment.read',
@@ -26,6 +29,7 @@ export const readAssessmentRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: Assessment },
+  etagOf: ({ data }) => data,
   async handle({ ports, caller, params }) {
     return { data: await readAssessment(ports, caller, params.id) }
   },

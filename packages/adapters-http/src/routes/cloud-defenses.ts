@@ -5,6 +5,8 @@ import { listOf } from '../schemas.ts'
 export const listCloudDefensesRoute = route({
   id: 'listCloudDefenses',
   summary: 'List cloud defense configurations',
+  description:
+    'Configurations of the organizations that the caller belongs to, in any role. They are written by the operator.',
   method: 'get',
   path: '/api/v1/cloud-defender',
   right: 'anyone',
@@ -19,6 +21,7 @@ export const listCloudDefensesRoute = route({
 export const readCloudDefenseRoute = route({
   id: 'readCloudDefense',
   summary: 'Read a cloud defense configuration',
+  description: 'One configuration, as the operator wrote it.',
   method: 'get',
   path: '/api/v1/cloud-defender/{id}',
   extension: true,
@@ -27,6 +30,7 @@ export const readCloudDefenseRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: CloudDefense },
+  etagOf: ({ data }) => data,
   async handle({ ports, caller, params }) {
     return { data: await readCloudDefense(ports, caller, params.id) }
   },

@@ -1,4 +1,10 @@
-import { attachEvidence, type ControlPath, findControl, readDocument } from '@security-management/domain'
+import {
+  type AttachedDocument as AttachedFile,
+  attachEvidence,
+  type ControlPath,
+  findControl,
+  readDocument,
+} from '@security-management/domain'
 import { type Params, route } from '../route.ts'
 import { AttachedDocument } from '../schemas.ts'
 
@@ -11,6 +17,8 @@ function pathOf({ organizationid, frameworkid, controlid }: Params<typeof contro
 export const attachEvidenceRoute = route({
   id: 'attachEvidence',
   summary: 'Attach an evidence document to a control',
+  description:
+    'Stores the file, then appends an evidence entry with it to the control. The stored name is made safe; a download of `file_path` checks rights anew.',
   method: 'post',
   path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}/documents/{controlid}',
   right: 'evidence.attach',
@@ -20,14 +28,18 @@ export const attachEvidenceRoute = route({
   invalidInput: 'Invalid data provided',
   status: 201,
   answer: { data: AttachedDocument },
-  async handle({ ports, caller, params, upload, limits }) {
-    return { data: await attachEvidence(ports, caller, pathOf(params), upload, limits.document) }
+  async handle({ ports, caller, params, upload, limits, termsOf }) {
+    const answerOf = (data: AttachedFile) => ({ data })
+    const terms = termsOf(answerOf)
+    return answerOf(await attachEvidence(ports, caller, pathOf(params), upload, limits.document, terms))
   },
 })
 
 export const readDocumentRoute = route({
   id: 'readDocument',
   summary: 'Download an evidence document',
+  description:
+    'The bytes of a document that was attached to a control, as they were sent; a part of them where `Range` asks for one.',
   method: 'get',
   path: '/api/v1/documents/organizations/{organizationid}/security-frameworks/{frameworkid}/documents/{controlid}/{name}',
   extension: true,

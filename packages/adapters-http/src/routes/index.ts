@@ -2,7 +2,8 @@ import type { Route } from '../route.ts'
 import { listAssessmentsRoute, readAssessmentRoute } from './assessments.ts'
 import { listCloudDefensesRoute, readCloudDefenseRoute } from './cloud-defenses.ts'
 import { attachEvidenceRoute, readDocumentRoute } from './documents.ts'
-import { acceptInvitationRoute } from './invitations.ts'
+import { listEventsRoute } from './events.ts'
+import { acceptInvitationRoute, renewInvitationRoute } from './invitations.ts'
 import { readMeRoute } from './me.ts'
 import { addMemberRoute, editMemberRoute, listMembersRoute, removeMemberRoute } from './members.ts'
 import { listNotificationsRoute, markAllNotificationsReadRoute, markNotificationReadRoute } from './notifications.ts'
@@ -28,6 +29,7 @@ import {
   removeThreatBlockerRoute,
 } from './threat-blockers.ts'
 import { lookUpThreatRoute } from './threats.ts'
+import { issueTokenRoute, listTokensRoute, revokeTokenRoute, rotateTokenRoute } from './tokens.ts'
 import {
   listThreatsRoute,
   listTrafficUploadsRoute,
@@ -70,6 +72,7 @@ export const routes: readonly Route[] = [
   addMemberRoute,
   editMemberRoute,
   removeMemberRoute,
+  listEventsRoute,
   createVpnProfileRoute,
   listVpnProfilesRoute,
   readVpnProfileRoute,
@@ -87,5 +90,10 @@ export const routes: readonly Route[] = [
   markAllNotificationsReadRoute,
   markNotificationReadRoute,
   readMeRoute,
+  listTokensRoute,
+  issueTokenRoute,
+  rotateTokenRoute,
+  revokeTokenRoute,
+  renewInvitationRoute,
   acceptInvitationRoute,
 ]

@@ -23,6 +23,7 @@ function pathOf({ organizationid, userid }: Params<typeof member>): MemberPath {
 export const listMembersRoute = route({
   id: 'listMembers',
   summary: "List an organization's users",
+  description: 'The people who belong to the organization, with their roles.',
   method: 'get',
   path: '/api/v1/organizations/{organizationid}/users',
   right: 'member.list',
@@ -39,6 +40,8 @@ export const listMembersRoute = route({
 export const addMemberRoute = route({
   id: 'addMember',
   summary: 'Add a user to an organization and invite them',
+  description:
+    'Adds a person, as `viewer` unless a role is given, and sends them an invitation by e-mail. With `0` as the user id the person is found by `email`, or registered. Somebody who was removed before comes back; somebody who is a member already is a 400.',
   method: 'post',
   path: '/api/v1/organizations/{organizationid}/users/{userid}',
   right: 'member.add',
@@ -57,6 +60,8 @@ export const addMemberRoute = route({
 export const editMemberRoute = route({
   id: 'editMember',
   summary: "Edit a user's role in an organization",
+  description:
+    'Changes the role of a member, and nothing else: an e-mail address beside a user id is only checked for its form. The last owner keeps that role, or it is a 400.',
   method: 'put',
   path: '/api/v1/organizations/{organizationid}/users/{userid}',
   right: 'member.edit',
@@ -75,6 +80,8 @@ export const editMemberRoute = route({
 export const removeMemberRoute = route({
   id: 'removeMember',
   summary: 'Soft-remove a user from an organization',
+  description:
+    'Takes the person out of the organization; they lose access with the next request. The last owner stays, or it is a 400.',
   method: 'delete',
   path: '/api/v1/organizations/{organizationid}/users/{userid}',
   right: 'member.remove',

@@ -11,6 +11,7 @@ import { listOf, Marked } from '../schemas.ts'
 export const listNotificationsRoute = route({
   id: 'listNotifications',
   summary: "List the caller's notifications",
+  description: 'What the caller was told: one entry for each event in their organizations that concerns them.',
   method: 'get',
   path: '/api/v1/notifications',
   right: 'self',
@@ -25,6 +26,7 @@ export const listNotificationsRoute = route({
 export const markAllNotificationsReadRoute = route({
   id: 'markAllNotificationsRead',
   summary: "Mark all of the caller's notifications as read",
+  description: 'Marks all that are unread, and says how many there were.',
   method: 'put',
   path: '/api/v1/notifications',
   extension: true,
@@ -40,6 +42,7 @@ export const markAllNotificationsReadRoute = route({
 export const markNotificationReadRoute = route({
   id: 'markNotificationRead',
   summary: "Mark one of the caller's notifications as read",
+  description: 'Marks the notification as read and returns it. One that belongs to somebody else is a 404.',
   method: 'put',
   path: '/api/v1/notifications/{id}',
   right: 'self',

@@ -1,5 +1,6 @@
 import {
   authorize,
+  authorizeOwn,
   createOrganization,
   editOrganization,
   Id,
@@ -17,10 +18,12 @@ import { listOf } from '../schemas.ts'
 export const createOrganizationRoute = route({
   id: 'createOrganization',
   summary: 'Create an organization, whose owner the caller becomes',
+  description: 'Creates an organization; all but `name` may be left out. The caller becomes its owner and is notified.',
   method: 'post',
   path: '/api/v1/organizations',
   right: 'anyone',
   body: NewOrganization,
+  permit: async (_, caller) => authorizeOwn(caller, 'organization.create'),
   invalidInput: 'Invalid data provided',
   status: 201,
   answer: { organization: Id },
@@ -32,6 +35,7 @@ export const createOrganizationRoute = route({
 export const listOrganizationsRoute = route({
   id: 'listOrganizations',
   summary: 'List the organizations that the caller belongs to',
+  description: 'Organizations in which the caller has a role, filtered by what that role allows.',
   method: 'get',
   path: '/api/v1/organizations',
   extension: true,
@@ -47,6 +51,7 @@ export const listOrganizationsRoute = route({
 export const readOrganizationRoute = route({
   id: 'readOrganization',
   summary: 'Read an organization',
+  description: 'What is known of the organization. The caller must belong to it.',
   method: 'get',
   path: '/api/v1/organizations/{id}',
   right: 'organization.read',
@@ -54,6 +59,7 @@ export const readOrganizationRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: Organization },
+  etagOf: ({ data }) => data,
   async handle({ ports, caller, params }) {
     return { data: await readOrganization(ports, caller, params.id) }
   },
@@ -62,6 +68,7 @@ export const readOrganizationRoute = route({
 export const editOrganizationRoute = route({
   id: 'editOrganization',
   summary: "Edit an organization's basic information",
+  description: 'Replaces the fields that are named; the others stay.',
   method: 'put',
   path: '/api/v1/organizations/{id}',
   extension: true,
@@ -72,14 +79,18 @@ export const editOrganizationRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: Organization },
-  async handle({ ports, caller, params, body }) {
-    return { data: await editOrganization(ports, caller, params.id, body) }
+  etagOf: ({ data }) => data,
+  ifMatch: true,
+  async handle({ ports, caller, params, body, expected }) {
+    return { data: await editOrganization(ports, caller, params.id, body, expected) }
   },
 })
 
 export const removeOrganizationRoute = route({
   id: 'removeOrganization',
   summary: 'Soft-remove an organization',
+  description:
+    'Marks the organization as removed and returns it for the last time. All that belongs to it is hidden with it.',
   method: 'delete',
   path: '/api/v1/organizations/{id}',
   right: 'organization.remove',
@@ -87,7 +98,8 @@ export const removeOrganizationRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: Organization },
-  async handle({ ports, caller, params }) {
-    return { data: await removeOrganization(ports, caller, params.id) }
+  ifMatch: true,
+  async handle({ ports, caller, params, expected }) {
+    return { data: await removeOrganization(ports, caller, params.id, expected) }
   },
 })

@@ -25,6 +25,7 @@ function pathOf({ organizationid, frameworkid }: Params<typeof framework>): Secu
 export const listSecurityFrameworksRoute = route({
   id: 'listSecurityFrameworks',
   summary: "List an organization's security frameworks",
+  description: 'The frameworks that the organization must satisfy, each with its controls and their evidence.',
   method: 'get',
   path: '/api/v1/organizations/{organizationid}/security-frameworks',
   extension: true,
@@ -42,6 +43,7 @@ export const listSecurityFrameworksRoute = route({
 export const createSecurityFrameworkRoute = route({
   id: 'createSecurityFramework',
   summary: 'Associate a security framework with an organization',
+  description: 'Adds a framework with its controls. Control ids are unique within it.',
   method: 'post',
   path: '/api/v1/organizations/{organizationid}/security-frameworks',
   extension: true,
@@ -61,6 +63,7 @@ export const createSecurityFrameworkRoute = route({
 export const readSecurityFrameworkRoute = route({
   id: 'readSecurityFramework',
   summary: 'Read a security framework with its evidence',
+  description: 'The framework with its controls and their evidence.',
   method: 'get',
   path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
   extension: true,
@@ -69,6 +72,7 @@ export const readSecurityFrameworkRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: SecurityFramework },
+  etagOf: ({ data }) => data,
   async handle({ ports, caller, params }) {
     return { data: await readSecurityFramework(ports, caller, pathOf(params)) }
   },
@@ -77,6 +81,8 @@ export const readSecurityFrameworkRoute = route({
 export const editSecurityFrameworkRoute = route({
   id: 'editSecurityFramework',
   summary: 'Edit a security framework and its evidence',
+  description:
+    'Replaces `title` and `security_frameworks` where they are named. A control without `evidences` keeps those it has. Evidence is a history with honest authors: a new entry gets the caller and the present moment, whatever is sent in `datetime` and `submitted_by`.',
   method: 'put',
   path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
   right: 'security_framework.edit',
@@ -88,14 +94,17 @@ export const editSecurityFrameworkRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { security_framework: SecurityFramework },
-  async handle({ ports, caller, params, body }) {
-    return { security_framework: await editSecurityFramework(ports, caller, pathOf(params), body) }
+  etagOf: ({ security_framework }) => security_framework,
+  ifMatch: true,
+  async handle({ ports, caller, params, body, expected }) {
+    return { security_framework: await editSecurityFramework(ports, caller, pathOf(params), body, expected) }
   },
 })
 
 export const removeSecurityFrameworkRoute = route({
   id: 'removeSecurityFramework',
   summary: 'Soft-remove a security framework',
+  description: 'Marks the framework as removed and returns it for the last time, with its evidence.',
   method: 'delete',
   path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
   right: 'security_framework.remove',
@@ -103,7 +112,8 @@ export const removeSecurityFrameworkRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { security_framework: SecurityFramework },
-  async handle({ ports, caller, params }) {
-    return { security_framework: await removeSecurityFramework(ports, caller, pathOf(params)) }
+  ifMatch: true,
+  async handle({ ports, caller, params, expected }) {
+    return { security_framework: await removeSecurityFramework(ports, caller, pathOf(params), expected) }
   },
 })

@@ -1,5 +1,6 @@
 import {
   createThreatBlocker,
+  editableState,
   editThreatBlocker,
   findThreatBlocker,
   Id,
@@ -17,6 +18,8 @@ import { listOf } from '../schemas.ts'
 export const createThreatBlockerRoute = route({
   id: 'createThreatBlocker',
   summary: 'Create a threat blocker configuration',
+  description:
+    'Registers an installed threat blocker for an organization that the caller manages. Its key, `atb_key`, is made here, and `ticket` is its id. The members who manage it are notified.',
   method: 'post',
   path: '/api/v1/atb',
   right: 'threat_blocker.create',
@@ -33,6 +36,8 @@ export const createThreatBlockerRoute = route({
 export const listThreatBlockersRoute = route({
   id: 'listThreatBlockers',
   summary: 'List threat blocker configurations',
+  description:
+    'Configurations of the organizations that the caller belongs to, in any role. `check` is worked out at each read from what was uploaded.',
   method: 'get',
   path: '/api/v1/atb',
   right: 'anyone',
@@ -47,6 +52,7 @@ export const listThreatBlockersRoute = route({
 export const readThreatBlockerRoute = route({
   id: 'readThreatBlocker',
   summary: 'Read a threat blocker configuration',
+  description: 'One configuration, found by its id or by its `atb_key`.',
   method: 'get',
   path: '/api/v1/atb/{id}',
   extension: true,
@@ -55,6 +61,7 @@ export const readThreatBlockerRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: ThreatBlocker },
+  etagOf: ({ data }) => editableState(data),
   async handle({ ports, caller, params }) {
     return { data: await readThreatBlocker(ports, caller, params.id) }
   },
@@ -63,6 +70,8 @@ export const readThreatBlockerRoute = route({
 export const editThreatBlockerRoute = route({
   id: 'editThreatBlocker',
   summary: 'Edit a threat blocker configuration',
+  description:
+    'Replaces the fields that are named; the others stay. The organization, the key and `check` cannot be edited.',
   method: 'put',
   path: '/api/v1/atb/{id}',
   extension: true,
@@ -73,14 +82,18 @@ export const editThreatBlockerRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: ThreatBlocker },
-  async handle({ ports, caller, params, body }) {
-    return { data: await editThreatBlocker(ports, caller, params.id, body) }
+  etagOf: ({ data }) => editableState(data),
+  ifMatch: true,
+  async handle({ ports, caller, params, body, expected }) {
+    return { data: await editThreatBlocker(ports, caller, params.id, body, expected) }
   },
 })
 
 export const removeThreatBlockerRoute = route({
   id: 'removeThreatBlocker',
   summary: 'Soft-remove a threat blocker configuration',
+  description:
+    'Marks the configuration as removed and returns it for the last time: it leaves every list and read, and so does its traffic.',
   method: 'delete',
   path: '/api/v1/atb/{id}',
   right: 'threat_blocker.remove',
@@ -88,7 +101,8 @@ export const removeThreatBlockerRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: ThreatBlocker },
-  async handle({ ports, caller, params }) {
-    return { data: await removeThreatBlocker(ports, caller, params.id) }
+  ifMatch: true,
+  async handle({ ports, caller, params, expected }) {
+    return { data: await removeThreatBlocker(ports, caller, params.id, expected) }
   },
 })

@@ -4,6 +4,7 @@ import { route } from '../route.ts'
 export const lookUpThreatRoute = route({
   id: 'lookUpThreat',
   summary: 'Say what the present threat feeds say of an address or a host name',
+  description: 'Says whether a feed lists the value, or a network or parent domain of it, and by which entry.',
   method: 'get',
   path: '/api/v1/threats/lookup',
   extension: true,

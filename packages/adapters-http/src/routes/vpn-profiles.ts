@@ -14,6 +14,7 @@ import { listOf } from '../schemas.ts'
 export const createVpnProfileRoute = route({
   id: 'createVpnProfile',
   summary: 'Create a VPN profile',
+  description: 'Creates a profile for an organization that the caller manages. `vpn` is its id.',
   method: 'post',
   path: '/api/v1/vpn',
   right: 'vpn_profile.create',
@@ -30,6 +31,7 @@ export const createVpnProfileRoute = route({
 export const listVpnProfilesRoute = route({
   id: 'listVpnProfiles',
   summary: 'List VPN profiles',
+  description: 'Profiles of the organizations that the caller belongs to, in any role.',
   method: 'get',
   path: '/api/v1/vpn',
   extension: true,
@@ -45,6 +47,7 @@ export const listVpnProfilesRoute = route({
 export const readVpnProfileRoute = route({
   id: 'readVpnProfile',
   summary: 'Read a VPN profile',
+  description: 'One profile of an organization that the caller belongs to.',
   method: 'get',
   path: '/api/v1/vpn/{id}',
   extension: true,
@@ -53,6 +56,7 @@ export const readVpnProfileRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: VpnProfile },
+  etagOf: ({ data }) => data,
   async handle({ ports, caller, params }) {
     return { data: await readVpnProfile(ports, caller, params.id) }
   },
@@ -61,6 +65,8 @@ export const readVpnProfileRoute = route({
 export const removeVpnProfileRoute = route({
   id: 'removeVpnProfile',
   summary: 'Soft-remove a VPN profile that the caller created',
+  description:
+    'Marks the profile as removed and returns it for the last time. Only whoever created it can, while they are a member.',
   method: 'delete',
   path: '/api/v1/vpn/{id}',
   right: 'vpn_profile.remove',
@@ -68,7 +74,8 @@ export const removeVpnProfileRoute = route({
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: VpnProfile },
-  async handle({ ports, caller, params }) {
-    return { data: await removeVpnProfile(ports, caller, params.id) }
+  ifMatch: true,
+  async handle({ ports, caller, params, expected }) {
+    return { data: await removeVpnProfile(ports, caller, params.id, expected) }
   },
 })

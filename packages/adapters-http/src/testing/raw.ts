@@ -1,20 +1,22 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Ports } from '@security-management/domain'
-import { type Answer, answerOf, checkAnswer, type Service } from './service.ts'
+import { type Answer, answerOf, faultsOf } from './answers.ts'
 
 /** A connection on which a test writes bytes as they are, and reads whole answers. */
 export type Line = {
   socket: Socket
   write(text: string | Uint8Array): void
-  /** The next answer; undefined when the connection ended before one. */
-  answer(): Promise<Answer | undefined>
-  /** Whether the server ended the connection, in time. */
-  ended(): Promise<boolean>
+  /** The next answer, which has no body if it is that of a HEAD; undefined when the connection ended before one. */
+  answer(method?: string): Promise<Answer | undefined>
+  /** Whether the server has ended the connection by now, or does so in time. */
+  isOver(): boolean
+  ended(patience?: number): Promise<boolean>
+  /** Bytes that came and were not taken with an answer: of one that was cut, if the connection has ended. */
+  left(): number
 }
 
-export async function openLine(service: Service<Ports>): Promise<Line> {
-  const socket = connect(service.port, '127.0.0.1')
+export async function openLine({ port }: { port: number }): Promise<Line> {
+  const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   let received = Buffer.alloc(0)
   let over = false
@@ -30,7 +32,7 @@ export async function openLine(service: Service<Ports>): Promise<Line> {
     })
   }
 
-  function take(): Answer | undefined {
+  function take(method: string): Answer | undefined {
     const end = received.indexOf('\r\n\r\n')
     if (end < 0) return undefined
     const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
@@ -38,7 +40,7 @@ export async function openLine(service: Service<Ports>): Promise<Line> {
       lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
     )
     const from = end + 4
-    const to = from + Number(headers['content-length'] ?? 0)
+    const to = from + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0))
     if (received.length < to) return undefined
     const answer = answerOf(Number(first.split(' ')[1]), headers, received.subarray(from, to))
     received = received.subarray(to)
@@ -48,17 +50,18 @@ export async function openLine(service: Service<Ports>): Promise<Line> {
   return {
     socket,
     write: (text) => void socket.write(text),
-    async answer() {
+    async answer(method = 'GET') {
       for (;;) {
-        const answer = take()
+        const answer = take(method)
         if (answer || over) return answer
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
     },
-    async ended() {
-      const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 5000).unref())
+    isOver: () => over,
+    async ended(patience = 5000) {
+      const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), patience).unref())
       const end = (async () => {
         while (!over) {
           await new Promise<void>((resolve) => {
@@ -69,16 +72,18 @@ export async function openLine(service: Service<Ports>): Promise<Line> {
       })()
       return Promise.race([end, late])
     },
+    left: () => received.length,
   }
 }
 
 /** Sends bytes as they are on a connection of their own and checks that an envelope comes back. */
-export async function talk(service: Service<Ports>, text: string | Uint8Array): Promise<Answer> {
+export async function talk(service: { port: number }, text: string | Uint8Array): Promise<Answer> {
   const line = await openLine(service)
   line.write(text)
   const answer = await line.answer()
   line.socket.destroy()
   if (!answer) throw new Error('The connection ended without an answer')
-  checkAnswer('', '', answer)
+  const faults = faultsOf('', '', answer)
+  if (faults.length > 0) throw new Error(faults.join('; '))
   return answer
 }

@@ -1,21 +1,26 @@
 import { once } from 'node:events'
-import { type ClientRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, request, type Server } from 'node:http'
+import { type ClientRequest, type OutgoingHttpHeaders, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Ports } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
-import * as v from 'valibot'
 import { afterEach, expect } from 'vitest'
 import { type AppOptions, createApp } from '../app.ts'
-import { paramNames } from '../parameters.ts'
-import type { Route } from '../route.ts'
-import { routes } from '../routes/index.ts'
-import { Failure, successOf } from '../schemas.ts'
-import { createHttpServer, type ServerOptions } from '../server.ts'
+import type { Served } from '../context.ts'
+import { createHttpServer, type HttpServer, type ServerOptions } from '../server.ts'
+import { type Answer, answerOf, faultsOf } from './answers.ts'
+import { checkDocumented } from './documented.ts'
+import type { Sent } from './requests.ts'
 
 /** One line of the log. */
 export type Line = { level: 'info' | 'warn' | 'error'; message: string; fields: { [name: string]: unknown } }
 
-export type Service<P extends Ports = MemoryPorts> = { ports: P; server: Server; port: number; log: Line[] }
+export type Service<P extends Ports = MemoryPorts> = {
+  ports: P
+  server: HttpServer
+  port: number
+  log: Line[]
+  refused: Served[]
+}
 
 const running: Server[] = []
 
@@ -39,28 +44,12 @@ export async function startServiceOn<P extends Ports>(
   const write = (level: Line['level']) => (fields: object, message: string) =>
     void log.push({ level, message, fields: { ...fields } })
   const app = createApp(ports, { log: { info: write('info'), warn: write('warn'), error: write('error') }, ...options })
-  const server = createHttpServer(app, options)
+  const refused: Served[] = []
+  const server = createHttpServer(app, { onRefused: (served) => void refused.push(served), ...options })
   running.push(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { ports, server, port: (server.address() as AddressInfo).port, log }
-}
-
-export type Sent = {
-  token?: string
-  headers?: OutgoingHttpHeaders
-  /** A body that is sent as JSON. */
-  json?: unknown
-  /** A body that is sent as it is; an iterable comes in chunks. */
-  body?: string | Uint8Array | AsyncIterable<Uint8Array>
-}
-
-export type Answer = {
-  status: number
-  headers: IncomingHttpHeaders
-  bytes: Buffer
-  /** The envelope, as `JSON.parse` gives it: its shape is checked, so tests look right into it. Empty for a document. */
-  json: ReturnType<typeof JSON.parse>
+  return { ports, server, port: (server.address() as AddressInfo).port, log, refused }
 }
 
 /**
@@ -112,83 +101,9 @@ async function sendUntil(answered: Promise<unknown>, req: ClientRequest, content
   if (!over) req.end()
 }
 
-export function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
-  const isJson = headers['content-type'] === 'application/json; charset=utf-8' && bytes.length > 0
-  return { status, headers, bytes, json: isJson ? JSON.parse(bytes.toString()) : {} }
-}
-
-export function checkAnswer(method: string, path: string, { status, headers, json, bytes }: Answer): void {
-  expect(headers).toMatchObject({
-    'x-request-id': expect.stringMatching(/^[\w.-]{1,64}$/),
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-  })
-  const route = routeAt(method, path)
-  if (method === 'HEAD' || status === 304 || (route?.answer === 'document' && status < 300)) return
-  expect(headers['content-type']).toBe('application/json; charset=utf-8')
-  expect(Number(headers['content-length'])).toBe(bytes.length)
-  expect(Object.keys(json).slice(0, 2)).toEqual(['error', 'messages'])
-  if (status >= 400) {
-    expect(v.parse(Failure, json)).toEqual(json)
-    expect(json.messages).toEqual(MESSAGES[status] ?? [route?.invalidInput ?? 'Invalid data provided'])
-    expect('details' in json).toBe(status === 400)
-    return
-  }
-  if (!route || route.answer === 'document') throw new Error(`No route gives ${status} for ${method} ${path}`)
-  expect(status).toBe(route.status)
-  // What the schema does not name would be dropped by it, at every depth.
-  expect(v.parse(successOf(route.answer), json)).toEqual(json)
-}
-
-/** Messages of each status but 400, whose text belongs to the route. */
-const MESSAGES: { [status: number]: unknown[] } = {
-  401: [9153],
-  404: [],
-  405: [],
-  408: [],
-  413: ['Payload too large'],
-  416: [],
-  417: [],
-  431: [],
-  500: [],
-  503: [],
-}
-
-const patterns = routes.map((route) => ({
-  route,
-  pattern: new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`),
-}))
-
-function routeAt(method: string, path: string): Route | undefined {
-  const [bare = ''] = path.replace(/^http:\/\/[^/]*/, '').split('?')
-  return patterns.find(({ route, pattern }) => route.method === method.toLowerCase() && pattern.test(bare))?.route
-}
-
-/** The path of a route with its parameters filled in, in their order. */
-export function pathOf(route: Route, ...values: (string | number)[]): string {
-  return paramNames(route.path).reduce<string>(
-    (path, name, index) => path.replace(`{${name}}`, encodeURIComponent(values[index] ?? '')),
-    route.path,
-  )
-}
-
-/** A body of multipart/form-data made of these parts. */
-export function formOf(parts: { name?: string; headers?: string[]; content: string | Uint8Array }[]): {
-  headers: OutgoingHttpHeaders
-  body: Buffer
-} {
-  const boundary = 'a-boundary'
-  const pieces = parts.flatMap(({ name, headers = [], content }) => [
-    `--${boundary}\r\n`,
-    ...(name === undefined ? [] : [`Content-Disposition: form-data; name="${name}"\r\n`]),
-    ...headers.map((header) => `${header}\r\n`),
-    '\r\n',
-    content,
-    '\r\n',
-  ])
-  const body = Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece)))
-  return { headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` }, body }
+export function checkAnswer(method: string, path: string, answer: Answer): void {
+  expect(faultsOf(method, path, answer)).toEqual([])
+  if (method !== 'HEAD') checkDocumented(method, path, { ...answer, body: answer.json })
 }
 
 /** Waits until something holds. */

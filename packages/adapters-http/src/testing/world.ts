@@ -55,6 +55,7 @@ export type Site = {
   defense: number
   profile: number
   framework: number
+  control: string
   document: string
   assessment: number
 }
@@ -87,6 +88,7 @@ export async function aSite(ports: Ports, owner: Person, name: string): Promise<
     defense: defense?.id ?? 0,
     profile,
     framework,
+    control: CONTROL,
     document: file_path.split('/').at(-1) ?? '',
     assessment: assessment?.id ?? 0,
   }
@@ -116,24 +118,41 @@ export type World = {
   stranger: Person
   /** Was a member, and is none any more. */
   removedMember: Person
-  /** Owns another organization. */
+  /** Another organization of the owner's. */
+  secondSite: Site
+  /** Owns an organization that nobody else here has to do with. */
   otherOwner: Person
   otherSite: Site
   /** An organization that was removed, and its owner. */
   removedSite: Site
   removedOwner: Person
   revokedToken: string
+  expiredToken: string
+  /** Tokens of the owner's: one that only reads, one held to the site, one held to the second site. */
+  narrowed: { reading: string; here: string; elsewhere: string }
+  /** Id of another token of the owner's. */
+  spare: number
 }
 
-/** An organization with members of every role, and everybody who has nothing to do with it. */
-export async function aWorld(ports: Ports): Promise<World> {
+/** The organizations of the world, by name. */
+export const NAMES = { site: 'Alpha', secondSite: 'Gamma', otherSite: 'Beta', removedSite: 'Former' } as const
+
+const HOUR = 60 * 60 * 1000
+
+/**
+ * An organization with members of every role, and everybody who has nothing to do with it.
+ *
+ * @param make what makes each of them, where it shall be other than plain.
+ */
+export async function aWorld(ports: Ports, make = { aPerson, aSite }): Promise<World> {
+  const { aPerson, aSite } = make
   const owner = await aPerson(ports, 'owner@example.com')
   const officer = await aPerson(ports, 'officer@example.com')
   const viewer = await aPerson(ports, 'viewer@example.com')
   const removedMember = await aPerson(ports, 'removed@example.com')
   const otherOwner = await aPerson(ports, 'other@example.com')
   const removedOwner = await aPerson(ports, 'former@example.com')
-  const site = await aSite(ports, owner, 'Alpha')
+  const site = await aSite(ports, owner, NAMES.site)
   const add = ({ user }: Person, role: Role) =>
     addMember(ports, { user: owner.user.id }, { organization: site.organization, user: user.id }, { role })
   await add(officer, 'security_officer')
@@ -141,21 +160,34 @@ export async function aWorld(ports: Ports): Promise<World> {
   await add(removedMember, 'owner')
   const place = { organization: site.organization, user: removedMember.user.id }
   await removeMember(ports, { user: owner.user.id }, place)
-  const removedSite = await aSite(ports, removedOwner, 'Former')
+  const removedSite = await aSite(ports, removedOwner, NAMES.removedSite)
   await removeOrganization(ports, { user: removedOwner.user.id }, removedSite.organization)
   const revoked = await issueToken(ports, { user: owner.user.id })
   await revokeToken(ports, revoked.id)
+  const secondSite = await aSite(ports, owner, NAMES.secondSite)
+  const issued = (narrowing: object) => issueToken(ports, { user: owner.user.id, ...narrowing })
+  const reading = await issued({ access: 'read' })
+  const here = await issued({ organizations: [site.organization] })
+  const elsewhere = await issued({ organizations: [secondSite.organization] })
+  const { id: spare } = await issued({})
+  const hoursAgo = (hours: number) => new Date(ports.now().getTime() - hours * HOUR)
+  const issuer = { ...ports, now: () => hoursAgo(2) }
+  const expired = await issueToken(issuer, { user: owner.user.id, expires_at: hoursAgo(1).toISOString() })
   return {
     site,
+    secondSite,
     owner,
     officer,
     viewer,
     stranger: await aPerson(ports, 'stranger@example.com'),
     removedMember,
     otherOwner,
-    otherSite: await aSite(ports, otherOwner, 'Beta'),
+    otherSite: await aSite(ports, otherOwner, NAMES.otherSite),
     removedSite,
     removedOwner,
     revokedToken: revoked.token,
+    expiredToken: expired.token,
+    narrowed: { reading: reading.token, here: here.token, elsewhere: elsewhere.token },
+    spare,
   }
 }

@@ -1,0 +1,88 @@
+/** Subjects of the interface; an operation belongs to the first whose pattern its path fits. */
+export const TAGS = [
+  { name: 'Documents', path: /\/documents/, description: 'Evidence documents: attached to a control, downloaded.' },
+  { name: 'Security frameworks', path: /\/security-frameworks/, description: 'What an organization must satisfy.' },
+  { name: 'Audit trail', path: /\/events/, description: 'Every change in an organization, and who made it.' },
+  { name: 'Members', path: /\/users/, description: 'People of an organization, each with a role.' },
+  { name: 'Organizations', path: /\/organizations/, description: 'Organizations whose security is managed.' },
+  {
+    name: 'Traffic',
+    path: /\/traffic|\/threats|\/statistics/,
+    description: 'Traffic files of threat blockers, and what was found in them.',
+  },
+  { name: 'Threat blockers', path: /\/atb/, description: 'Configurations of installed threat blockers.' },
+  { name: 'Cloud defenses', path: /\/cloud-defender/, description: 'Cloud defense configurations, read-only.' },
+  { name: 'VPN profiles', path: /\/vpn/, description: 'VPN profiles.' },
+  { name: 'Assessments', path: /\/assessments/, description: 'Results of assessments, read-only.' },
+  { name: 'Notifications', path: /\/notifications/, description: 'What each person should be told.' },
+  { name: 'Tokens', path: /\/tokens/, description: "The caller's own API tokens." },
+  {
+    name: 'Callers',
+    path: /\/me|\/invitations/,
+    description: 'Who the caller is, and how they get their first token.',
+  },
+  { name: 'Interface', path: /\/openapi/, description: 'This document.' },
+] as const
+
+/** What holds for every operation. */
+export const DESCRIPTION = `
+A service for a security team, or a provider that looks after many client organizations: who belongs to which organization
+in which role, the threat blockers installed there and the traffic they saw, cloud defenses, VPN profiles, the security
+frameworks an organization must satisfy with the evidence for each control, assessments, and what each person should be
+told.
+
+**Envelope.** Every answer but a download and this document is a JSON object with \`error\` (0, or 1 when the operation
+failed) and \`messages\` (empty, or the one reason). A list adds \`total\`, which counts all records that match the filter,
+and \`data\`, the page. A 400 says in \`details\` which places of the request do not fit.
+
+**Tokens.** Every operation asks for a token named \`X-Service-Token\`, in the header, or in the query where a client cannot
+set headers. An operator may refuse the query form. Two that differ are refused. 401 with \`9153\` means that the caller is
+not authenticated or not permitted. \`x-required-role\` names the weakest role in the organization that may use an operation:
+\`viewer\`, \`security_officer\`, \`owner\`; \`authenticated\` is every caller, whose answer holds what they may see; \`self\`
+is what is the caller's own. A token can be narrowed, to reading (\`access\`) and to some organizations
+(\`organizations\`); whatever lies beyond is a 401 as well.
+
+**Lists.** \`limit\`, \`offset\` and \`order\` choose a page; ties break on the id. A value that does not fit, an empty one,
+or a parameter given twice is a 400; an unknown parameter is ignored.
+
+**Bodies.** JSON in UTF-8, at most 32 levels deep, 1 MiB (a security framework's 8 MiB) unless an operator has set
+other limits, also compressed with gzip, deflate or br. Where \`multipart/form-data\` is offered, its one part \`data\` holds
+the same JSON. Unknown keys are ignored. Texts are well-formed Unicode without control characters other than newline and
+tab.
+
+**Sending again.** Every POST takes an \`Idempotency-Key\`, so that a client that did not see the answer can send the same
+request again: what is done is done once.
+
+**Versions.** A single record comes with an \`ETag\`. A change that names it in \`If-Match\` is made only to that version: 412
+says that somebody else came first. What has no \`ETag\` fits no version that is named.
+
+**Limits.** Who fails to authenticate too often, asks more often than the operator lets a token ask, or invites too many
+people, gets a 429, and \`Retry-After\` says for how many seconds. A body that comes too slowly is a 408. While the service cannot
+reach its store, the answer is 503; to send the request again is safe, a POST with its \`Idempotency-Key\`.
+
+**Extensions.** Whatever goes past the original interface is marked \`x-extension\`.
+
+Every GET can be asked as HEAD. A path that does not exist is a 404, a method that a path does not have a 405 with
+\`Allow\`, both in the envelope.
+`.trim()
+
+/** What filters and pages mean, by name, unless the schema says it itself. */
+export const QUERY_DESCRIPTIONS: { [name: string]: string } = {
+  limit: 'Greatest number of records in the answer.',
+  offset: 'Number of records before the first one.',
+  order: 'Field to order by, `-` in front for descending.',
+  organization: 'Of this organization alone; nothing for one that the caller does not belong to.',
+  service: 'With this service enabled.',
+  kind: 'Recognised by this.',
+  search: 'A part of a name, in any case.',
+  name: 'A part of the name, in any case.',
+  role: 'With this role.',
+  read: 'Whether they are marked as read.',
+  type: 'Of this type.',
+  editable: 'Whether the caller may edit them.',
+  owned: 'Whether the caller owns them.',
+  sectors: 'In one of these sectors; may be repeated.',
+  industries: 'In one of these industries; may be repeated.',
+  bucket: 'Length of a bucket in seconds.',
+  value: 'An IPv4 or IPv6 address, or a host name.',
+}

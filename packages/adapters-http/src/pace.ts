@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http'
+import { DomainError } from '@security-management/domain'
+
+/** Bytes that the other side has to move within so many milliseconds of our waiting for it; our own time is not counted. */
+export type Pace = { bytes: number; milliseconds: number }
+
+/** 16 KiB a second, over ten seconds: a line of 1 Mbit/s carries seven times as much. */
+export const SLOWEST: Pace = { bytes: 160 * 1024, milliseconds: 10_000 }
+
+/** Bytes that an answer is written in at a time. */
+export const PIECE = 64 * 1024
+
+export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+}
+
+/** Tells how many milliseconds more may be waited. */
+type Clock = { left(): number; note(waited: number, bytes: number): void }
+
+/** Until so many milliseconds from now. */
+export function deadline(milliseconds: number): Clock {
+  const end = performance.now() + milliseconds
+  return { left: () => end - performance.now(), note() {} }
+}
+
+/** As long as the other side keeps the pace. */
+export function keeping({ bytes: enough, milliseconds }: Pace): Clock {
+  let left = milliseconds
+  let moved = 0
+  return {
+    left: () => left,
+    note(waited, bytes) {
+      left -= waited
+      moved += bytes
+      if (moved < enough) return
+      left = milliseconds
+      moved = 0
+    },
+  }
+}
+
+/**
+ * The bytes that a client sends, while they come in time.
+ *
+ * @throws DomainError `too_slow`.
+ */
+export async function* arriving(content: AsyncGenerator<Uint8Array>, clock: Clock): AsyncGenerator<Uint8Array> {
+  let isLate = false
+  try {
+    for (;;) {
+      const asked = performance.now()
+      isLate = true
+      const { done, value } = await inTime(content.next(), clock.left())
+      isLate = false
+      if (done) return
+      clock.note(performance.now() - asked, value.length)
+      yield value
+    }
+  } finally {
+    const ended = content.return(undefined).catch(() => {})
+    // Where the next bytes are still waited for, it would end only with them.
+    if (!isLate) await ended
+  }
+}
+
+async function inTime<Result>(result: Promise<Result>, milliseconds: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DomainError('too_slow')), milliseconds)
+  })
+  try {
+    return await Promise.race([result, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The bytes of an answer; a client that does not take them at this pace is cut off. */
+export async function* taken(
+  res: ServerResponse,
+  pace: Pace,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const clock = keeping(pace)
+  for await (const bytes of content) {
+    const given = performance.now()
+    const timer = setTimeout(() => res.destroy(), clock.left())
+    try {
+      yield bytes
+    } finally {
+      clearTimeout(timer)
+    }
+    clock.note(performance.now() - given, bytes.length)
+  }
+}
