@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { LoadedThreatIndex } from '@security-management/domain'
 import type { Config } from './config.ts'
@@ -6,10 +7,14 @@ import { startFeedLoop } from './feed-loop.ts'
 import { createLog } from './log.ts'
 import { openPorts } from './wire.ts'
 
-// A thread of its own that reads feeds and builds the index, which takes seconds, on a connection of its own.
+// A thread of its own that reads feeds, builds the index, and judges files again, which takes seconds to hours, on a
+// connection of its own.
 
 const port = parentPort
 if (!port) throw new Error('This file runs as a worker thread')
+
+// On Linux this is about the calling thread alone; elsewhere the process would be meant. Requests go first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
 const config: Config = workerData
 const { ports, close } = await openPorts(config)

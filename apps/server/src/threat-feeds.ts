@@ -12,7 +12,8 @@ const PATIENCE = 2000
 const START_AGAIN_AFTER = 5000
 
 /**
- * Keeps the threat feeds fresh in a thread of its own, on a database connection of its own.
+ * Keeps the threat feeds fresh, and judges files again that newer feeds may know more of, in a thread of its own, on a
+ * database connection of its own.
  *
  * @param onIndex told of the first index, and of each that takes its place, within seconds after any process changed a
  *   feed. Its bytes are shared with the thread, and can be posted to others without a copy.
@@ -32,7 +33,7 @@ export function startThreatFeeds(
     const file = new URL(isSource ? './feed-thread.ts' : './feed-thread.js', import.meta.url)
     const started = new Worker(file, { workerData: config, ...(isSource && { execArgv: ['--conditions=source'] }) })
     started.on('message', (loaded: LoadedThreatIndex) => {
-      log.info({ version: loaded.version }, 'threat feeds loaded')
+      log.info({ version: loaded.index.version }, 'threat feeds loaded')
       onIndex(loaded)
     })
     started.on('error', (err) => log.error({ err }, 'the thread of the threat feeds failed'))

@@ -7,6 +7,9 @@ import type { FromThread, ToThread } from './traffic-messages.ts'
 const BUFFER_SIZE = 512 * 1024
 const BUFFERS = 4
 
+/** What lives shortly in the thread is little; unbounded, room for it would be a third of what a file adds to memory. */
+const YOUNG_MIB = 6
+
 /** Reads traffic files in a worker thread, which is started with the first feeds, or the first file. */
 export type TrafficThread = {
   openTrafficReader: OpenTrafficReader
@@ -32,7 +35,10 @@ export function createTrafficThread(): TrafficThread {
     // From the sources the thread runs from the sources, too.
     const isSource = import.meta.url.endsWith('.ts')
     const file = new URL(isSource ? './traffic-thread.ts' : './traffic-thread.js', import.meta.url)
-    const started = new Worker(file, isSource ? { execArgv: ['--conditions=source'] } : {})
+    const started = new Worker(file, {
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+      ...(isSource && { execArgv: ['--conditions=source'] }),
+    })
     started.unref()
     if (feeds) say(started, { feeds })
     started.on('message', (message: FromThread) => {

@@ -105,6 +105,30 @@ describe('housekeeping', () => {
     expect(await ports.traffic.findRaw(1, id ?? 0)).toBeUndefined()
   })
 
+  test('forgets the answers that are kept no longer, and the counts of limits', async () => {
+    let now = new Date('2025-05-01T10:00:00.000Z')
+    const ports = memoryPorts({ now: () => now })
+    const count = () =>
+      ports.transact(({ counters }) =>
+        counters.add([{ name: 'a', start: Date.parse('2025-05-01T10:00:00Z'), count: 1 }]),
+      )
+    await ports.transact(async ({ answers }) => {
+      await answers.claim('a', now.toISOString(), '')
+      await answers.keep('a', Buffer.from('sealed'))
+    })
+    await count()
+    now = new Date(now.getTime() + HOUR)
+    await clean(ports, 30)
+    expect(await count()).toMatchObject([{ count: 2 }])
+    now = new Date(now.getTime() + 23 * HOUR)
+    await clean(ports, 30)
+    expect(await ports.answers.find('a', '')).toBeDefined()
+    expect(await count()).toMatchObject([{ count: 1 }])
+    now = new Date(now.getTime() + 1)
+    await clean(ports, 30)
+    expect(await ports.answers.find('a', '')).toBeUndefined()
+  })
+
   test('that fails is logged, and stops nothing', async () => {
     const ports = memoryPorts()
     ports.files.sweep = async () => {

@@ -9,6 +9,8 @@ import { type Ended, run, temporaryDirectory } from './support/program.ts'
 const COMMANDS = [
   'serve',
   'migrate',
+  'backup',
+  'restore',
   'user add',
   'user list',
   'token issue',
@@ -20,6 +22,12 @@ const COMMANDS = [
   'feed refresh',
   'feed list',
   'feed remove',
+  'audit export',
+  'audit verify',
+  'check',
+  'removed list',
+  'restore-record',
+  'purge',
   'demo',
 ]
 
@@ -83,6 +91,13 @@ describe('a wrong call', () => {
     ['with more than the argument that may be left out', ['feed', 'refresh', 'one', 'two']],
     ['with an argument too many', ['user', 'list', 'all']],
     ['with a token id that is no number', ['token', 'revoke', 'abc']],
+    ['with an organization that is no number', ['token', 'issue', '--user', 'a@b.c', '--organization', 'Acme']],
+    ['with a value for an option that takes none', ['token', 'issue', '--user', 'a@b.c', '--read-only=yes']],
+    ['with a kind of record that there is not', ['restore-record', 'user', '1']],
+    ['with a record that is no number', ['restore-record', 'member', 'x']],
+    ['with an age that is none', ['purge', '--older-than', 'long']],
+    ['with a value for an option that takes none', ['purge', '--older-than', '1d', '--dry-run=yes']],
+    ['with a hash that is none', ['audit', 'verify', '--expect-head', 'abc']],
     ['with a time of expiry that is none', ['token', 'issue', '--user', 'anna@example.com', '--expires', 'soon']],
   ])('%s prints the usage to stderr and exits with 2', async (_case, args) => {
     const { code, stdout, stderr } = await cli('wrong', ...args)
@@ -220,6 +235,24 @@ describe('tokens', () => {
     expect(table.stdout).not.toMatch(/sms_[0-9A-Za-z]{20}/)
   })
 
+  test('are narrowed to reading and to organizations, which the list shows', async () => {
+    await json('narrow', 'demo')
+    const issue = ['token', 'issue', '--user', 'giulia.ferri@northgate.example', '--name']
+    await json('narrow', ...issue, 'narrow', '--read-only', '--organization', '1', '--organization', '2')
+    await json('narrow', ...issue, 'wide')
+    const listed = await json<{ name: string }[]>('narrow', 'token', 'list')
+    const named = (name: string) => listed.find((token) => token.name === name)
+    expect(named('narrow')).toMatchObject({ access: 'read', organizations: [1, 2] })
+    expect(named('wide')).toMatchObject({ access: 'full', organizations: null })
+    const { stdout } = await cli('narrow', 'token', 'list')
+    expect(stdout).toMatch(/ narrow +read +1, 2 /)
+    expect(stdout).toMatch(/ wide +full +all /)
+    const { stderr, code } = await cli('narrow', ...issue, 'far', '--organization', '1', '--organization', '99')
+    expect([oneLine(stderr), code]).toEqual(['organizations.1: The person is no member of this organization', 1])
+    const help = await cli('narrow', 'token', 'issue', '--help')
+    expect(help.stdout).toContain('[--read-only] [--organization ID]...')
+  })
+
   test('are not issued to nobody, nor for a time that has passed', async () => {
     const nobody = await cli('tokens', 'token', 'issue', '--user', 'nobody@example.com')
     expect(oneLine(nobody.stderr)).toBe('Nobody is registered as nobody@example.com')
@@ -324,7 +357,7 @@ describe('the demo', () => {
   })
 })
 
-test('as a program, every command prints one JSON document and nothing else', async () => {
+test('as a program, every command prints one JSON document and nothing else', { timeout: 60_000 }, async () => {
   const env = { DATABASE_URL: urlOf('program') }
   const program = async (...args: string[]) => documentOf(await run([...args, '--json'], { cwd: directory.path, env }))
   const none = await fileOf('none.json', [])

@@ -6,6 +6,7 @@ import {
   type InvitationMailer,
   MAX_ATTEMPTS,
   registerUser,
+  renewInvitation,
 } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
 import { pino } from 'pino'
@@ -46,10 +47,10 @@ function relay(send: InvitationMailer['send'] = async () => {}, every = 5) {
   return { mails, stop }
 }
 
-async function invite(email = 'anna@example.com'): Promise<void> {
+async function invite(email = 'anna@example.com'): Promise<{ user: string }> {
   const owner = (await ports.users.findByEmail('owner@example.com')) ?? (await registerOwner())
   const organization = await createOrganization(ports, { user: owner.id }, { name: 'Acme' })
-  await addMember(ports, { user: owner.id }, { organization, user: '0' }, { email })
+  return addMember(ports, { user: owner.id }, { organization, user: '0' }, { email })
 }
 
 function registerOwner() {
@@ -66,6 +67,17 @@ describe('the mail relay', () => {
     const { mails } = relay()
     await until(() => mails.length === 1)
     expect(mails).toMatchObject([{ to: 'anna@example.com', organization_name: 'Acme', role: 'viewer' }])
+  })
+
+  test('sends at once when an invitation is sent again', async () => {
+    const { mails } = relay(undefined, HOUR)
+    const { user } = await invite()
+    await until(() => mails.length === 1)
+    const owner = await ports.users.findByEmail('owner@example.com')
+    const [organization] = await ports.members.organizationsOf(user, ['viewer'])
+    await renewInvitation(ports, { user: owner?.id ?? '' }, { organization: organization ?? 0, user })
+    await until(() => mails.length === 2)
+    expect(mails[1]?.code).not.toBe(mails[0]?.code)
   })
 
   test('sends at once when a member is added, without waiting for its next look', async () => {

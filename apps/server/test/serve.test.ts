@@ -1,10 +1,9 @@
-import { request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientOf } from './support/client.ts'
 import { startMailServer } from './support/mail-server.ts'
 import { run, temporaryDirectory } from './support/program.ts'
-import { firstToken, startServer, type TestServer } from './support/server.ts'
+import { ask, firstToken, startServer, startWatched, type TestServer } from './support/server.ts'
+import { slowEdit } from './support/slow-edit.ts'
 
 /** For what a process does in a moment, and in more than one on a machine that is busy. */
 const PATIENT = { timeout: 10_000 }
@@ -114,6 +113,18 @@ describe('a stop', () => {
     expect((await ended).code).toBe(0)
   })
 
+  test('with a delay says at once that it is not ready, and takes new requests until the delay is over', async () => {
+    const server = await startWatched(directory.path, { STOP_DELAY: '6' })
+    servers.push(server)
+    const token = await firstToken(server)
+    const ended = server.stop()
+    await expect.poll(async () => (await ask(server, '/ready')).status, PATIENT).toBe(503)
+    const answer = await clientOf(server.address, token)('GET', '/me')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('connection')).toBe('close')
+    expect((await ended).code).toBe(0)
+  })
+
   test('by a second signal is at once', async () => {
     const server = await serve()
     const token = await firstToken(server)
@@ -152,20 +163,3 @@ test('an invitation goes to the mail server, where one is named, with links to t
   await expect.poll(() => server.said.stderr, PATIENT).toContain('"msg":"invitation sent"')
   await mailServer.stop()
 })
-
-/** A request whose body is half sent until `finish` is called. */
-function slowEdit(url: string, token: string) {
-  const headers = { 'X-Service-Token': token, 'Content-Type': 'application/json', Expect: '100-continue' }
-  const sending = request(url, { method: 'PUT', headers })
-  const status = new Promise<number | undefined>((resolve, reject) => {
-    sending.on('response', (response) => {
-      response.resume()
-      resolve(response.statusCode)
-    })
-    sending.on('error', reject)
-  })
-  // The server asks for the body once it has looked at the token and the right, so the request is well on its way.
-  const begun = Promise.race([new Promise((resolve) => sending.on('continue', resolve)), sleep(1000)])
-  sending.write('{"name": ')
-  return { begun, status, finish: () => sending.end('"Acme International"}') }
-}

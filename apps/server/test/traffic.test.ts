@@ -117,6 +117,37 @@ describe.each(every.databases)('traffic on $name', ({ open }) => {
     expect(statistics.body.data).toMatchObject({ total_requests: 20, malicious_requests: 20 })
   })
 
+  test('is judged again when a feed gains entries: once by whichever process, told once', async () => {
+    const [one, two] = [await serve(), await serve()]
+    const client = clientOf(one.address, token)
+    const blocker = await aBlocker(client)
+    const now = Math.floor(Date.now() / 1000)
+    const lineAt = (time: number, address: string) => `${JSON.stringify({ timestamp: time, client_ip: address })}\n`
+    for (let file = 0; file < 5; file += 1) {
+      const text = lineAt(now - 60 * file, '203.0.113.9') + lineAt(now - 60 * file, '198.51.100.1')
+      expect((await client('POST', `/atb/${blocker}/traffic`, Buffer.from(text), FILE)).status).toBe(200)
+    }
+    await feed('add', 'networks', '--kind', 'ip', await feedFile('ip.txt', '203.0.113.0/24\n'))
+    const counts = async () => {
+      const { total_requests, malicious_requests, found_later } = (
+        await clientOf(two.address, token)('GET', `/atb/${blocker}/statistics`)
+      ).body.data as Record<string, number>
+      return [total_requests, malicious_requests, found_later]
+    }
+    await expect.poll(counts, PATIENT).toEqual([10, 5, 5])
+    const notices = async () => (await client('GET', '/notifications?type=warning')).body
+    const told = {
+      title: 'Malicious traffic found later',
+      message: expect.stringContaining('know 5 requests in 5 earlier uploads as'),
+    }
+    await expect.poll(notices, PATIENT).toMatchObject({ total: 1, data: [told] })
+    expect(await threatsOf(client, blocker)).toMatchObject([
+      { value: '203.0.113.9', requests: 5, found_later: 5, feed: 'networks', entry: '203.0.113.0/24' },
+    ])
+    const uploads = (await client('GET', `/atb/${blocker}/traffic`)).body.data as Record<string, number>[]
+    expect(uploads.map(({ malicious, found_later }) => [malicious, found_later])).toEqual(uploads.map(() => [1, 1]))
+  })
+
   test('that is hostile is refused or counted, and the next file is read', async () => {
     const client = clientOf((await serve()).address, await firstToken(servers[0] as TestServer))
     const blocker = await aBlocker(client)

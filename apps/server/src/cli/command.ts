@@ -7,8 +7,12 @@ export type Output = { text: string; json: unknown }
 
 /** What a command is called with. */
 export type Call = {
-  /** Values of the options that were given. */
+  /** Values of the options that were given and take one. */
   values: { [option: string]: string | undefined }
+  /** The values of each option that may be given more than once, in order. */
+  lists: { [option: string]: string[] | undefined }
+  /** The options without a value that were given. */
+  flags: ReadonlySet<string>
   /** The arguments that are no options; at least those that the command needs. */
   args: string[]
   config: Config
@@ -16,9 +20,14 @@ export type Call = {
   withPorts<Result>(work: (opened: OpenPorts) => Promise<Result>): Promise<Result>
   /** Prints what the command has to say; called once. */
   print(output: Output): void
+  /** For what is no report of the command, but what it was called for. */
+  stdout: { write(text: string): unknown }
   /** Shows on a terminal how far work is that takes its time. */
   progress(what: string): OnProgress
 }
+
+/** An option: without `value` it is given or not; a repeated one may be given more than once. */
+export type CommandOption = { value?: string; about: string; required?: boolean; repeated?: boolean }
 
 /** One command of the command line. */
 export type Command = {
@@ -28,8 +37,8 @@ export type Command = {
   about: string
   /** Names of the arguments, in order; those in brackets may be left out. */
   args?: string[]
-  /** Its options, each with a value; `about` says what the value is where the name does not. */
-  options?: { [name: string]: { value: string; about: string; required?: boolean } }
+  /** Its options; `about` says what the value is where the name does not. One without a value is given or not. */
+  options?: { [name: string]: CommandOption }
   run(call: Call): Promise<void>
 }
 

@@ -11,7 +11,10 @@ const WORDS: Record<ErrorCode, string> = {
   unauthenticated: 'Not authenticated',
   forbidden: 'Not permitted',
   not_found: 'There is no such record',
+  outdated: 'The record was changed meanwhile',
   too_large: 'The input is too large',
+  too_slow: 'The input did not come in time',
+  too_many_requests: 'Too many requests',
   unavailable: 'The database cannot answer',
 }
 

@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../config.ts'
 import { openPorts } from '../wire.ts'
+import { auditExportCommand } from './audit-export.ts'
+import { auditVerifyCommand } from './audit-verify.ts'
+import { backupCommand } from './backup.ts'
+import { checkCommand } from './check.ts'
 import { type Command, isWrongCall, wrongCall } from './command.ts'
 import { demoCommand } from './demo.ts'
 import { explain } from './explain.ts'
@@ -11,6 +15,10 @@ import { feedRemoveCommand } from './feed-remove.ts'
 import { importAssessmentsCommand, importCloudDefenseCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
 import { showProgress } from './progress.ts'
+import { purgeCommand } from './purge.ts'
+import { removedListCommand } from './removed-list.ts'
+import { restoreCommand } from './restore.ts'
+import { restoreRecordCommand } from './restore-record.ts'
 import { serveCommand } from './serve.ts'
 import { tokenIssueCommand } from './token-issue.ts'
 import { tokenListCommand } from './token-list.ts'
@@ -23,6 +31,8 @@ import { userListCommand } from './user-list.ts'
 const COMMANDS: Command[] = [
   serveCommand,
   migrateCommand,
+  backupCommand,
+  restoreCommand,
   userAddCommand,
   userListCommand,
   tokenIssueCommand,
@@ -34,6 +44,12 @@ const COMMANDS: Command[] = [
   feedRefreshCommand,
   feedListCommand,
   feedRemoveCommand,
+  auditExportCommand,
+  auditVerifyCommand,
+  checkCommand,
+  removedListCommand,
+  restoreRecordCommand,
+  purgeCommand,
   demoCommand,
 ]
 
@@ -75,6 +91,7 @@ export async function runCommand(argv: string[], { environment, stdout, stderr }
         const text = json ? JSON.stringify(output.json) : output.text
         if (text) stdout.write(`${text}\n`)
       },
+      stdout,
       progress: (what) => showProgress(stderr, what),
     })
     return 0
@@ -87,19 +104,31 @@ export async function runCommand(argv: string[], { environment, stdout, stderr }
 }
 
 function readArguments({ args = [], options = {} }: Command, argv: string[]) {
-  const strings = Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string' as const }]))
-  const { values, positionals } = parse({ ...strings, json: { type: 'boolean' } }, argv)
-  const { json, ...texts } = values
+  const kinds = Object.entries(options).map(([name, { value, repeated = false }]): [string, OptionKind] => {
+    return [name, { type: value === undefined ? 'boolean' : 'string', multiple: repeated }]
+  })
+  const { values: given, positionals } = parse({ ...Object.fromEntries(kinds), json: { type: 'boolean' } }, argv)
+  const { json, ...rest } = given
   for (const [name, { required }] of Object.entries(options)) {
-    if (required && texts[name] === undefined) throw wrongCall(`--${name} is missing`)
+    if (required && rest[name] === undefined) throw wrongCall(`--${name} is missing`)
   }
   const needed = args.filter((name) => !name.startsWith('['))
   if (positionals.length < needed.length) throw wrongCall(`${needed[positionals.length]} is missing`)
   if (positionals.length > args.length) throw wrongCall(`${positionals[args.length]} is one argument too many`)
-  return { json: json === true, values: texts as { [name: string]: string | undefined }, args: positionals }
+  const values: { [name: string]: string } = {}
+  const lists: { [name: string]: string[] } = {}
+  const flags = new Set<string>()
+  for (const [name, value] of Object.entries(rest)) {
+    if (typeof value === 'string') values[name] = value
+    else if (Array.isArray(value)) lists[name] = value.map(String)
+    else if (value) flags.add(name)
+  }
+  return { json: json === true, values, lists, flags, args: positionals }
 }
 
-function parse(options: { [name: string]: { type: 'string' | 'boolean' } }, argv: string[]) {
+type OptionKind = { type: 'string' | 'boolean'; multiple?: boolean }
+
+function parse(options: { [name: string]: OptionKind }, argv: string[]) {
   try {
     return parseArgs({ args: argv, options, allowPositionals: true })
   } catch (error) {

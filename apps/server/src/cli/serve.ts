@@ -1,5 +1,6 @@
-import { createLog } from '../log.ts'
+import { createServingLog } from '../log.ts'
 import { type Ready, serve } from '../serve.ts'
+import { isWorker, serveAsWorker } from '../worker.ts'
 import type { Command, Output } from './command.ts'
 
 /** Runs the service until it is told to stop. */
@@ -7,7 +8,8 @@ export const serveCommand: Command = {
   name: 'serve',
   about: 'runs the service',
   async run({ config, print }) {
-    const log = createLog(config.LOG_LEVEL)
+    const serving = createServingLog(config.LOG_LEVEL)
+    const { log } = serving
     const fail = (err: unknown, what: string) => {
       log.fatal({ err }, what)
       process.exit(1)
@@ -18,7 +20,8 @@ export const serveCommand: Command = {
       const output = readyOutput(ready)
       if (output) print(output)
     }
-    await serve(config, log, said, stopSignal())
+    if (isWorker) await serveAsWorker(config, serving, stopSignal())
+    else await serve(config, serving, said, stopSignal())
   },
 }
 

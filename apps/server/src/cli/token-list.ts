@@ -16,13 +16,18 @@ export const tokenListCommand: Command = {
       `${token.prefix}…`,
       users.get(token.user_id) ?? token.user_id,
       token.name,
+      token.access,
+      token.organizations?.join(', ') ?? 'all',
       token.created_at,
       token.expires_at,
       token.last_used_at,
       token.revoked_at,
     ])
     print({
-      text: table(['ID', 'TOKEN', 'USER', 'NAME', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'], rows),
+      text: table(
+        ['ID', 'TOKEN', 'USER', 'NAME', 'ACCESS', 'ORGANIZATIONS', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'],
+        rows,
+      ),
       json: tokens,
     })
   },

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command, CommandOption } from './command.ts'
 
 const PROGRAM = 'security-management'
 
@@ -16,7 +16,7 @@ export function generalUsage(commands: Command[]): string {
 /** How one command is called. */
 export function usageOf(command: Command): string {
   const options = Object.entries(command.options ?? {})
-  const names = options.map(([name, { value }]) => `--${name} ${value}`)
+  const names = options.map(([name, option]) => spelled(name, option))
   const width = Math.max(0, ...names.map((name) => name.length))
   const lines = options.map(([, { about }], index) => `  ${(names[index] ?? '').padEnd(width)}  ${about}`)
   const list = lines.length > 0 ? ['', ...lines] : []
@@ -24,8 +24,13 @@ export function usageOf(command: Command): string {
 }
 
 function callOf({ name, args = [], options = {} }: Command): string {
-  const given = Object.entries(options).map(([option, { value, required }]) =>
-    required ? `--${option} ${value}` : `[--${option} ${value}]`,
-  )
+  const given = Object.entries(options).map(([option, spec]) => {
+    const text = spec.required ? spelled(option, spec) : `[${spelled(option, spec)}]`
+    return spec.repeated ? `${text}...` : text
+  })
   return [name, ...args, ...given].join(' ')
+}
+
+function spelled(name: string, { value }: CommandOption): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`
 }

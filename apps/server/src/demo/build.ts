@@ -13,6 +13,7 @@ import {
   issueToken,
   listNotifications,
   markNotificationRead,
+  NO_INVITATION_CAPS,
   type Ports,
   type Role,
   readMe,
@@ -86,7 +87,7 @@ async function registerPeople(ports: Ports): Promise<Callers> {
 async function addMembers(ports: Ports, callers: Callers, organization: number, members: Client['members']) {
   for (const [name, role] of Object.entries(members)) {
     const { user } = callers[name as Person]
-    await addMember(ports, callers[LEAD], { organization, user }, { role })
+    await addMember(ports, callers[LEAD], { organization, user }, { role }, NO_INVITATION_CAPS)
   }
 }
 

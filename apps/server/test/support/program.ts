@@ -6,8 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Longest time that a process of a test may take to come to an end, in milliseconds. */
-const TOO_LONG = 25_000
+/** Where a process runs, and how. */
+export type Where = {
+  cwd: string
+  env?: Record<string, string>
+  /** Longest time that it may take to come to an end, in milliseconds; then it is killed. */
+  patience?: number | undefined
+}
 
 /** How a process ended and what it said. */
 export type Ended = { code: number | null; stdout: string; stderr: string }
@@ -20,11 +25,14 @@ export type Running = {
   ended: Promise<Ended>
 }
 
-/** Starts the program in the directory `cwd`, with these variables and none that the tests run under. */
-export function start(args: string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }): Running {
+/**
+ * Starts the program in the directory `cwd`, with these variables and none that the tests run under. Without a second
+ * listener, unless one is asked for, since its port is no free one.
+ */
+export function start(args: string[], { cwd, env = {}, patience = 80_000 }: Where): Running {
   const child = spawn(process.execPath, ['--conditions=source', MAIN, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }
@@ -34,7 +42,7 @@ export function start(args: string[], { cwd, env = {} }: { cwd: string; env?: Re
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.stderr += text
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), TOO_LONG)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code) => {
       clearTimeout(timer)
@@ -45,7 +53,7 @@ export function start(args: string[], { cwd, env = {} }: { cwd: string; env?: Re
 }
 
 /** Runs the program to its end. */
-export function run(args: string[], where: { cwd: string; env?: Record<string, string> }): Promise<Ended> {
+export function run(args: string[], where: Where): Promise<Ended> {
   return start(args, where).ended
 }
 

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { execute } from '../../../packages/adapters-sql/src/testing/execute.ts'
+import { clientOf } from './support/client.ts'
+import { everyDatabase } from './support/databases.ts'
+import { startMailServer } from './support/mail-server.ts'
+import { run, temporaryDirectory } from './support/program.ts'
+import { ask, firstToken, logged, startWatched, type TestServer } from './support/server.ts'
+import { startWebServer } from './support/web-server.ts'
+
+/** For what a process does in a moment, and in more than one on a machine that is busy. */
+const PATIENT = { timeout: 30_000, interval: 50 }
+
+const { databases, stop } = everyDatabase()
+afterAll(stop)
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let servers: TestServer[]
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  servers = []
+})
+
+afterEach(async () => {
+  for (const server of servers) await server.stop('SIGKILL')
+  await directory.remove()
+})
+
+async function serve(env: Record<string, string> = {}): Promise<TestServer> {
+  const server = await startWatched(directory.path, { WORKERS: '2', ...env })
+  servers.push(server)
+  return server
+}
+
+/** Asks over connections of their own until two processes have answered, and gives their ids. */
+async function pidsOf(server: TestServer, token: string): Promise<number[]> {
+  const pids = () => [...new Set(logged(server, 'request').map(({ pid }) => Number(pid)))]
+  const client = clientOf(server.address, token)
+  const ask = async () => {
+    expect((await client('GET', '/me', undefined, { Connection: 'close' })).status).toBe(200)
+    return pids().length
+  }
+  await expect.poll(ask, PATIENT).toBe(2)
+  return pids()
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe.each(databases)('two workers on $name', ({ open }) => {
+  test('share the requests; one that dies is replaced, and the other serves on', { timeout: 80_000 }, async () => {
+    const server = await serve({ DATABASE_URL: await open() })
+    const token = await firstToken(server)
+    const [first = 0, second = 0] = await pidsOf(server, token)
+    expect([first, second]).not.toContain(server.pid)
+    process.kill(first, 'SIGKILL')
+    await expect.poll(() => logged(server, 'a worker ended, another one takes its place'), PATIENT).toHaveLength(1)
+    for (let count = 0; count < 5; count += 1) {
+      const { status } = await clientOf(server.address, token)('GET', '/me', undefined, { Connection: 'close' })
+      expect(status).toBe(200)
+    }
+    const workers = async () => (await ask(server, '/ready')).json.checks.workers
+    await expect.poll(workers, PATIENT).toBe('2 of 2')
+    const third = async () => {
+      await clientOf(server.address, token)('GET', '/me', undefined, { Connection: 'close' })
+      return new Set(logged(server, 'request').map(({ pid }) => pid)).size
+    }
+    await expect.poll(third, PATIENT).toBe(3)
+    const { code, stderr } = await server.stop()
+    expect(code).toBe(0)
+    expect(stderr).toContain('"msg":"stopped"')
+    expect([first, second].filter(isAlive)).toEqual([])
+  })
+
+  test('wake the mail relay, which runs once, at once', { timeout: 60_000 }, async () => {
+    const mailServer = await startMailServer()
+    const server = await serve({ DATABASE_URL: await open(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` })
+    const client = clientOf(server.address, await firstToken(server))
+    const { body } = await client('POST', '/organizations', { name: 'Acme' })
+    // The relay looks by itself every five seconds, so that this many would take it longer than the test may last.
+    for (let count = 1; count <= 14; count += 1) {
+      await client('POST', `/organizations/${body.organization}/users/0`, { email: `p${count}@example.com` })
+      await expect.poll(() => mailServer.mails.length, PATIENT).toBe(count)
+    }
+    await server.stop()
+    await mailServer.stop()
+  })
+})
+
+test('a worker that cannot start is tried again, later each time, and serves once it can', {
+  timeout: 80_000,
+}, async () => {
+  const server = await serve()
+  const token = await firstToken(server)
+  const [first = 0] = await pidsOf(server, token)
+  const database = `sqlite:${directory.path}/data/service.sqlite`
+  await execute(database, "insert into migration (name, timestamp) values ('9999-future', '2099-01-01')")
+  process.kill(first, 'SIGKILL')
+  const ends = () => logged(server, 'a worker ended, another one takes its place')
+  await expect.poll(() => ends().length, PATIENT).toBeGreaterThanOrEqual(3)
+  const [, ...failures] = ends().slice(0, 3)
+  for (const { reason } of failures) expect(reason).toMatch(/upgraded to 9999-future/)
+  const waits = ends().map(({ wait_ms }) => Number(wait_ms))
+  expect(waits[2]).toBe((waits[1] ?? 0) * 2)
+  await execute(database, "delete from migration where name = '9999-future'")
+  await expect.poll(async () => (await ask(server, '/ready')).json.checks.workers, PATIENT).toBe('2 of 2')
+  expect((await server.stop()).code).toBe(0)
+})
+
+test('a worker that is told to stop by a signal comes to its end, and is replaced', { timeout: 60_000 }, async () => {
+  const server = await serve()
+  const [first = 0] = await pidsOf(server, await firstToken(server))
+  process.kill(first, 'SIGTERM')
+  const end = { code: 0, signal: null }
+  await expect.poll(() => logged(server, 'a worker ended, another one takes its place'), PATIENT).toMatchObject([end])
+})
+
+test('workers do not outlive the process that started them', { timeout: 60_000 }, async () => {
+  const server = await serve()
+  const pids = await pidsOf(server, await firstToken(server))
+  await server.stop('SIGKILL')
+  await expect.poll(() => pids.filter(isAlive), PATIENT).toEqual([])
+})
+
+test('a signal to all processes at once, as a terminal sends it, stops them in order', {
+  timeout: 60_000,
+}, async () => {
+  const server = await serve()
+  const pids = await pidsOf(server, await firstToken(server))
+  const ended = server.stop('SIGINT')
+  for (const pid of pids) process.kill(pid, 'SIGINT')
+  const { code, stderr } = await ended
+  expect(code).toBe(0)
+  expect(stderr).not.toContain('a worker ended')
+})
+
+test('a port in use ends the start with one line', async () => {
+  const { url, stop: release } = await startWebServer(() => {})
+  const PORT = new URL(url).port
+  const { code, stderr } = await run(['serve'], {
+    cwd: directory.path,
+    env: { PORT, WORKERS: '3', LOG_LEVEL: 'fatal' },
+  })
+  expect(stderr).toBe(`Port ${PORT} of 127.0.0.1 is in use; set PORT to another one\n`)
+  expect(code).toBe(1)
+  await release()
+})
