@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { clientOf } from '../apps/server/test/support/client.ts'
+import { faultsOf } from '../packages/adapters-http/src/testing/answers.ts'
+import { type Line, openLine } from '../packages/adapters-http/src/testing/raw.ts'
+import { aPerson, aSite, type Person, type Site, stream } from '../packages/adapters-http/src/testing/world.ts'
+import { attachEvidence, type Ports } from '../packages/domain/src/index.ts'
+import { lookInside, unownedFiles } from './inside.ts'
+import { UNLIMITED } from './load.ts'
+import { handlesOf, memoryOf } from './resources.ts'
+import type { Context, Outcome, Scenario } from './scenario.ts'
+
+export const slowClients: Scenario = {
+  name: 'slow-clients',
+  title:
+    'clients that send headers and bodies, and read answers, a byte at a time: others are served, and they are closed',
+  databases: ['sqlite', 'postgres'],
+  run,
+}
+
+/** How many clients of each kind there are, and how long others are timed with and without them, in milliseconds. */
+const SIZES = {
+  full: { headers: 1000, bodies: 500, readers: 100, timed: 15_000 },
+  short: { headers: 40, bodies: 20, readers: 5, timed: 2000 },
+}
+
+/** Timeouts of the service; in the short form nobody waits for those of every day. */
+const TIMEOUTS = { full: {}, short: { REQUEST_TIMEOUT: '3s', UPLOAD_TIMEOUT: '3s' } }
+
+/**
+ * Longest times after which a slow client must be closed, in milliseconds, and in which the machine gets round to it.
+ * The short form, which runs beside all other tests, only tells its own timeouts from those of every day.
+ */
+const CLOSED_WITHIN = {
+  full: { headers: 10_000, bodies: 30_000, uploads: 30_000, readers: 30_000 },
+  short: { headers: 20_000, bodies: 20_000, uploads: 20_000, readers: 20_000 },
+}
+const NOTICED_WITHIN = 5000
+
+/** How often a slow client moves a byte, in milliseconds. */
+const EVERY = 2000
+
+/** How much others may be slowed down. */
+const FACTOR = 2
+/** A p99 below this is as good as any, in milliseconds: what it would be compared with is noise. */
+const FAST = { full: 20, short: 3000 }
+/** In MiB. */
+const MEMORY = 150
+/** Connections of others that may be open beside those that were open before. */
+const HANDLES = 8
+
+const MIB = 1024 * 1024
+
+type Kind = 'headers' | 'bodies' | 'uploads' | 'readers'
+/** When a slow client was closed, in milliseconds after it began; undefined while it is open. */
+type Slow = { kind: Kind; closed?: number; close(): void }
+
+async function run(context: Context): Promise<Outcome> {
+  const { headers, bodies, readers, timed } = SIZES[context.size]
+  const DATABASE_URL = await context.newDatabase()
+  const inside = await lookInside(context, DATABASE_URL)
+  const owner = await aPerson(inside.ports, 'owner@example.com')
+  const site = await aSite(inside.ports, owner, 'Alpha')
+  const server = await context.serve({ DATABASE_URL, ...UNLIMITED, ...TIMEOUTS[context.size] })
+  const port = Number(new URL(server.address).port)
+  const document = await attach(inside.ports, owner, site)
+
+  // Once for the compiler, once for the clock.
+  await timeOthers(server.address, owner, site, timed / 2)
+  const without = await timeOthers(server.address, owner, site, timed)
+  const memory = memoryOf(server.pid)
+  const handles = handlesOf(server.pid)
+  let peak = memory
+  const watch = setInterval(() => {
+    peak = Math.max(peak, memoryOf(server.pid))
+  }, 250)
+  context.atEnd(async () => clearInterval(watch))
+
+  const slow: Slow[] = []
+  context.atEnd(async () => {
+    for (const { close } of slow) close()
+  })
+  const begin = async (count: number, one: (index: number) => Promise<Slow>) => {
+    // No more at once than wait to be accepted.
+    for (let index = 0; index < count; index += 50) {
+      const some = Array.from({ length: Math.min(50, count - index) }, (_, more) => one(index + more))
+      slow.push(...(await Promise.all(some)))
+    }
+  }
+  await begin(readers, () => slowReader(port, owner, document))
+  await begin(bodies, (index) => (index % 2 ? slowUpload(context, port, owner, site) : slowBody(context, port, owner)))
+  await begin(headers, () => slowHeaders(context, port))
+  const among = await timeOthers(server.address, owner, site, timed)
+  context.log(`p99 ${without.p99.toFixed(1)} ms without, ${among.p99.toFixed(1)} ms among ${slow.length} slow clients`)
+
+  const limits = CLOSED_WITHIN[context.size]
+  const last = Math.max(...Object.values(limits)) + NOTICED_WITHIN
+  const started = performance.now()
+  const isOver = () => slow.every(({ closed }) => closed !== undefined)
+  while (!isOver() && performance.now() - started < last) {
+    await sleep(100)
+    // What waits to be read hides from a reader that it was closed: it was, when the server holds no connection any more.
+    if (handlesOf(server.pid) > handles + HANDLES) continue
+    for (const one of slow.filter(({ kind }) => kind === 'readers')) one.close()
+  }
+  clearInterval(watch)
+
+  context.check(among.failed === 0, `${among.failed} of ${among.count} requests of others failed`)
+  context.check(
+    among.p99 <= FACTOR * Math.max(without.p99, FAST[context.size]),
+    `p99 of others is ${among.p99.toFixed(1)} ms, ${without.p99.toFixed(1)} ms without slow clients`,
+  )
+  context.check(peak - memory <= MEMORY, `memory grew by ${Math.round(peak - memory)} MiB`)
+  for (const { kind, closed } of slow) {
+    const limit = limits[kind] + NOTICED_WITHIN
+    context.check(closed !== undefined && closed <= limit, `one of ${kind} was closed after ${closed ?? 'too many'} ms`)
+  }
+  const left = unownedFiles(await inside.tables(['file', 'document', 'traffic_upload', 'threat_feed']))
+  context.check(left === 0, `${left} files are left of uploads that never ended`)
+  const after = await timeOthers(server.address, owner, site, 500)
+  context.check(after.failed === 0 && after.count > 0, 'it does not answer any more')
+
+  const latest = (kind: Kind) =>
+    Math.max(...slow.filter((one) => one.kind === kind).map(({ closed = Infinity }) => closed))
+  const kinds = (['headers', 'bodies', 'uploads', 'readers'] as const).map(
+    (kind) => `${kind} in ${(latest(kind) / 1000).toFixed(1)} s`,
+  )
+  return {
+    rounds: slow.length,
+    summary: `p99 ${without.p99.toFixed(1)} ms without, ${among.p99.toFixed(1)} ms among them (${among.count} requests); memory ${Math.round(peak - memory)} MiB more; the last closed: ${kinds.join(', ')}`,
+  }
+}
+
+/** Attaches a document that no buffer between server and client can hold; returns its path. */
+async function attach(ports: Ports, owner: Person, { organization, framework, control }: Site): Promise<string> {
+  const file = {
+    file_name: 'large.bin',
+    content_type: 'text/plain',
+    content: stream(Buffer.alloc(20 * MIB, 'evidence')),
+  }
+  const path = { organization, framework, control }
+  return (await attachEvidence(ports, { user: owner.user.id }, path, file)).file_path
+}
+
+type Timed = { count: number; failed: number; p99: number }
+
+/** The latency of other clients: readers and a writer, one request after the other. */
+async function timeOthers(address: string, { token }: Person, { organization }: Site, lasting: number): Promise<Timed> {
+  const client = clientOf(address, token)
+  const times: number[] = []
+  let failed = 0
+  const end = performance.now() + lasting
+  const requests = [
+    () => client('GET', '/me'),
+    () => client('GET', '/atb?limit=10'),
+    () => client('GET', `/organizations/${organization}`),
+    () => client('PUT', `/organizations/${organization}`, { number_employees: times.length }),
+  ]
+  const one = async (request: (typeof requests)[number]) => {
+    while (performance.now() < end) {
+      const started = performance.now()
+      const answer = await request().catch(() => undefined)
+      times.push(performance.now() - started)
+      if (answer?.status !== 200) failed += 1
+      await sleep(5)
+    }
+  }
+  await Promise.all(requests.map(one))
+  times.sort((a, b) => a - b)
+  return { count: times.length, failed, p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN }
+}
+
+/** Watches a client that goes on with `move` until it is closed. */
+function watched(kind: Kind, socket: Socket, move: () => void): Slow {
+  const started = performance.now()
+  const timer = setInterval(move, EVERY)
+  const slow: Slow = {
+    kind,
+    close() {
+      clearInterval(timer)
+      slow.closed ??= Math.round(performance.now() - started)
+      socket.destroy()
+    },
+  }
+  for (const event of ['end', 'close', 'error']) socket.on(event, slow.close)
+  return slow
+}
+
+/** Sends a request up to `head`, and more of it byte by byte; what it is told in the end is that it is late. */
+async function slowSender(context: Context, kind: Kind, port: number, head: string, byte: string): Promise<Slow> {
+  const line: Line = await openLine({ port })
+  line.write(head)
+  void line.answer().then((answer) => {
+    // A connection may also be closed without a word.
+    if (!answer) return
+    const faults = answer.status === 408 ? faultsOf('', '', answer) : [`the status is ${answer.status}`]
+    context.check(faults.length === 0, `one of ${kind} was told ${faults.join('; ')}`)
+  })
+  return watched(kind, line.socket, () => line.socket.writable && line.write(byte))
+}
+
+const slowHeaders = (context: Context, port: number) =>
+  slowSender(context, 'headers', port, 'GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'a')
+
+const slowBody = (context: Context, port: number, { token }: Person) =>
+  slowSender(
+    ...([context, 'bodies', port] as const),
+    `POST /api/v1/organizations HTTP/1.1\r\nHost: localhost\r\nX-Service-Token: ${token}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name":"',
+    'a',
+  )
+
+const slowUpload = (context: Context, port: number, { token }: Person, { organization, framework, control }: Site) =>
+  slowSender(
+    ...([context, 'uploads', port] as const),
+    `POST /api/v1/organizations/${organization}/security-frameworks/${framework}/documents/${encodeURIComponent(control)}` +
+      ` HTTP/1.1\r\nHost: localhost\r\nX-Service-Token: ${token}\r\n` +
+      `Content-Disposition: attachment; filename=slow.bin\r\nContent-Length: ${5 * MIB}\r\n\r\n`,
+    'a',
+  )
+
+/** Asks for the document and takes five bytes of it now and then. */
+async function slowReader(port: number, { token }: Person, document: string): Promise<Slow> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(`GET ${document} HTTP/1.1\r\nHost: localhost\r\nX-Service-Token: ${token}\r\n\r\n`)
+  return watched('readers', socket, () => socket.read(5))
+}

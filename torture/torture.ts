@@ -1,0 +1,88 @@
+import { temporaryDirectory } from '../apps/server/test/support/program.ts'
+import { startServer } from '../apps/server/test/support/server.ts'
+import { startPostgres } from '../packages/adapters-sql/src/testing/postgres.ts'
+import { randomOf } from './random.ts'
+import type { Context, DatabaseName, Outcome, Scenario } from './scenario.ts'
+
+export type Settings = {
+  database: DatabaseName
+  size: Context['size']
+  seed: number
+  /** Those of the size, unless said otherwise. */
+  rounds?: number | undefined
+  log?: (line: string) => void
+}
+
+/** What came of a scenario on one database. */
+export type Report = Outcome & {
+  /** How many assertions were checked. */
+  assertions: number
+  /** What did not hold. */
+  failures: string[]
+  seconds: number
+}
+
+/** Longest time that a service may run, in milliseconds: what is left over by mistake ends by itself. */
+const PATIENCE = 60 * 60 * 1000
+
+/** Runs a scenario on one database; nothing that it started or made is left behind. */
+export async function torture(
+  scenario: Scenario,
+  { database, size, seed, rounds, log = () => {} }: Settings,
+): Promise<Report> {
+  const started = performance.now()
+  const failures: string[] = []
+  const cleanUps: (() => Promise<unknown>)[] = []
+  let assertions = 0
+
+  const directory = await temporaryDirectory()
+  cleanUps.push(directory.remove)
+  const context: Context = {
+    database,
+    size,
+    rounds: (byDefault) => rounds ?? byDefault[size],
+    random: randomOf(seed),
+    directory: directory.path,
+    newDatabase: database === 'sqlite' ? newSqlite(directory.path) : newPostgres(cleanUps),
+    async serve(env) {
+      const server = await startServer(directory.path, env, [], PATIENCE)
+      cleanUps.push(() => server.stop('SIGKILL'))
+      return server
+    },
+    check(holds, what) {
+      assertions += 1
+      if (!holds) failures.push(what)
+    },
+    atEnd: (cleanUp) => cleanUps.push(cleanUp),
+    log,
+  }
+  let outcome: Outcome = { rounds: 0 }
+  try {
+    outcome = await scenario.run(context)
+  } catch (error) {
+    failures.push(`It broke off: ${error instanceof Error ? error.stack : error}`)
+  } finally {
+    for (const cleanUp of cleanUps.reverse()) await cleanUp()
+  }
+  return { ...outcome, assertions, failures, seconds: (performance.now() - started) / 1000 }
+}
+
+function newSqlite(directory: string): Context['newDatabase'] {
+  let count = 0
+  return async () => {
+    count += 1
+    return `sqlite:${directory}/database-${count}.sqlite`
+  }
+}
+
+function newPostgres(cleanUps: (() => Promise<unknown>)[]): Context['newDatabase'] {
+  let postgres: ReturnType<typeof startPostgres> | undefined
+  return async () => {
+    if (!postgres) {
+      postgres = startPostgres()
+      const { stop } = await postgres
+      cleanUps.push(stop)
+    }
+    return (await postgres).createDatabase()
+  }
+}
