@@ -9,7 +9,13 @@ export default defineConfig({
       {
         ...source,
         // The rules, in memory: nothing is started, and nothing is left behind that files would have to be kept apart for.
-        test: { name: 'domain', include: ['packages/domain/src/**/*.test.ts'], isolate: false },
+        test: {
+          name: 'domain',
+          include: ['packages/domain/src/**/*.test.ts'],
+          isolate: false,
+          // All of them take seconds; one may take as long on a machine that has much else to do.
+          testTimeout: 30_000,
+        },
       },
       {
         ...source,
@@ -17,7 +23,11 @@ export default defineConfig({
           name: 'adapters',
           include: ['packages/adapters-*/src/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
           // One PostgreSQL for the whole run, where the tests ask for one.
-          globalSetup: ['packages/adapters-sql/src/testing/global-setup.ts'],
+          // And what every answer is held against: the API document.
+          globalSetup: [
+            'packages/adapters-sql/src/testing/global-setup.ts',
+            'packages/adapters-http/src/testing/global-setup.ts',
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -14,9 +14,13 @@ import { promisify } from 'node:util'
 const MAIN = fileURLToPath(new URL('../apps/server/dist/main.js', import.meta.url))
 const STALL = fileURLToPath(new URL('./event-loop.mjs', import.meta.url))
 const PLAIN = fileURLToPath(new URL('./plain-script.mjs', import.meta.url))
+/** As `pnpm start` does: what lives shortly is little, and room for more of it is memory that is never given back. */
+const AS_STARTED = ['--max-semi-space-size=4']
 const LINES = 1_000_000
 const NETWORKS = 100_000
 const RUNS = 3
+/** The largest file that is taken. */
+const MOST_BYTES = 256 * 1024 * 1024
 
 const run = promisify(execFile)
 let seed = 7
@@ -39,12 +43,19 @@ function aLine(index: number) {
   }
 }
 
-/** Writes a file of a million lines, without having it in memory. */
-async function write(path: string, first: string, separator: string, last: string, line: (index: number) => string) {
+/** How the lines stand in a file. */
+type Form = { first: string; separator: string; last: string; line: (index: number) => string }
+
+/** Writes a file of so many lines, but of no more than `MOST_BYTES`, without having it in memory. */
+async function write(path: string, { first, separator, last, line }: Form, count: number): Promise<void> {
   const file = await open(path, 'w')
-  for (let from = 0; from < LINES; from += 10_000) {
-    const lines = Array.from({ length: 10_000 }, (_, index) => line(from + index))
-    await file.write((from === 0 ? first : separator) + lines.join(separator))
+  let size = 0
+  for (let from = 0; from < count; from += 1000) {
+    const lines = Array.from({ length: 1000 }, (_, index) => line(from + index))
+    const text = (from === 0 ? first : separator) + lines.join(separator)
+    if (size + text.length + last.length > MOST_BYTES) break
+    await file.write(text)
+    size += text.length
   }
   await file.write(last)
   await file.close()
@@ -72,12 +83,28 @@ const asCombined = (index: number) => {
   return JSON.stringify(`${client} - - [${stamp}] "GET ${path} HTTP/1.1" ${status} ${random(90_000)} "-" "${AGENT}"`)
 }
 
+const FORMS = {
+  'NDJSON objects': { first: '', separator: '\n', last: '\n', line: asObject },
+  'an array of Combined strings': { first: '[', separator: ',\n', last: ']', line: asCombined },
+} satisfies Record<string, Form>
+
 type Measured = { seconds: number; cpu?: number }
 
 async function timed(work: () => Promise<unknown>): Promise<Measured> {
   const started = performance.now()
   await work()
   return { seconds: (performance.now() - started) / 1000 }
+}
+
+/** Runs another program; the shell says what it took of the processors. */
+async function timedProgram(program: string, args: string[]): Promise<Measured> {
+  const script = 'TIMEFORMAT="%U %S"; time "$@" > /dev/null; exit 0'
+  let said = ''
+  const { seconds } = await timed(async () => {
+    said = (await run('bash', ['-c', script, 'bash', program, ...args])).stderr
+  })
+  const [user, system] = (said.trim().split('\n').at(-1) ?? '').split(' ').map(Number)
+  return { seconds, cpu: (user ?? 0) + (system ?? 0) }
 }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
@@ -102,12 +129,13 @@ async function startService(folder: string, networks: string) {
   const env = {
     ...process.env,
     PORT: '0',
+    ADMIN_PORT: '0',
     LOG_LEVEL: 'info',
     DATABASE_URL: `sqlite:${join(folder, 'bench.sqlite')}`,
     STALL_FILE: join(folder, 'stall'),
   }
   await run(process.execPath, [MAIN, 'feed', 'add', 'networks', '--kind', 'ip', networks], { env })
-  const child = spawn(process.execPath, ['--import', STALL, MAIN, 'serve', '--json'], {
+  const child = spawn(process.execPath, [...AS_STARTED, '--import', STALL, MAIN, 'serve', '--json'], {
     env,
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -170,6 +198,8 @@ async function startService(folder: string, networks: string) {
   return {
     upload,
     memory,
+    /** From here on the peak of the memory is measured anew. */
+    forgetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5'),
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
@@ -186,14 +216,26 @@ async function isThere(program: string): Promise<boolean> {
   )
 }
 
+/** What a file of the largest size adds to a service that has just started, when it is sent once, and five times. */
+async function sayMemory(folder: string, networks: string, name: keyof typeof FORMS, path: string, type: string) {
+  const service = await startService(folder, networks)
+  const idle = await service.memory('VmRSS')
+  const peaks: number[] = []
+  for (let turn = 0; turn < 5; turn += 1) {
+    await service.forgetPeak()
+    await service.upload(path, type)
+    peaks.push((await service.memory('VmHWM')) - idle)
+  }
+  const stall = await service.stop()
+  const [first = 0, ...later] = peaks
+  process.stdout.write(
+    `256 MiB, ${name}: ${idle.toFixed(0)} MiB idle; the first upload adds ${first.toFixed(0)} MiB, five in a row ${Math.max(...later).toFixed(0)} MiB; longest stall of the event loop ${stall.toFixed(0)} ms\n`,
+  )
+}
+
 const folder = await mkdtemp(join(tmpdir(), 'bench-'))
 try {
-  const [objects, combined, networks] = ['objects.ndjson', 'combined.json', 'networks.txt'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string]
-  process.stderr.write('writing a million lines twice …\n')
-  await write(objects, '', '\n', '\n', asObject)
-  await write(combined, '[', ',\n', ']', asCombined)
+  const [path, networks] = [join(folder, 'lines'), join(folder, 'networks.txt')]
   await writeFile(
     networks,
     Array.from({ length: NETWORKS }, () => `${1 + random(223)}.${random(256)}.${random(256)}.0/24\n`).join(''),
@@ -202,53 +244,34 @@ try {
   process.stdout.write(
     `${machine?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; median of ${RUNS}\n`,
   )
-  const service = await startService(folder, networks)
-  const idle = await service.memory('VmRSS')
-  for (const [name, path, type] of [
-    ['NDJSON objects', objects, 'application/x-ndjson'],
-    ['an array of Combined strings', combined, 'application/json'],
-  ] as const) {
+  for (const [name, form] of Object.entries(FORMS) as [keyof typeof FORMS, Form][]) {
+    const type = form.first === '' ? 'application/x-ndjson' : 'application/json'
+    await write(path, form, LINES)
     const { size } = await stat(path)
     process.stdout.write(`${LINES} lines, ${name}, ${(size / 1e6).toFixed(0)} MB, ${NETWORKS} networks\n`)
+    const service = await startService(await mkdtemp(join(folder, 'service-')), networks)
     const own = await repeated(() => service.upload(path, type))
+    const stall = await service.stop()
     say('upload over HTTP', own, size)
+    process.stdout.write(`  ${'longest stall of the event loop'.padEnd(46)} ${stall.toFixed(0)} ms\n`)
+    const bare = `sed 's/^\\[*"//; s/",*\\]*$//; s/\\\\"/"/g' ${path} > ${folder}/bare.log`
+    const goaccess = `goaccess ${folder}/bare.log --log-format=COMBINED -o ${folder}/out.json --no-progress`
     const others: [string, string, string[]][] = [
       ['plain readline, JSON.parse, regular expression', process.execPath, [PLAIN, path]],
-      ...((await isThere('grepcidr'))
-        ? [['grepcidr -c -f', 'grepcidr', ['-c', '-f', networks, path]] as [string, string, string[]]]
-        : []),
-      ...((await isThere('goaccess')) && name !== 'NDJSON objects'
-        ? [
-            [
-              'GoAccess, the strings bare',
-              'sh',
-              [
-                '-c',
-                `sed 's/^\\[*"//; s/",*\\]*$//; s/\\\\"/"/g' ${combined} > ${folder}/bare.log; goaccess ${folder}/bare.log --log-format=COMBINED -o ${folder}/out.json --no-progress`,
-              ],
-            ] as [string, string, string[]],
-          ]
-        : []),
     ]
-    for (const [what, program, args] of others) {
-      const other = await repeated(() =>
-        timed(() =>
-          run(program, args).catch((error) => {
-            if (error.code !== 1) throw error
-          }),
-        ),
-      )
-      say(what, other, size)
-      process.stdout.write(
-        `  ${' '.repeat(46)} ${(other.seconds / own.seconds).toFixed(2)} times as fast is the upload\n`,
-      )
+    if (await isThere('grepcidr')) others.push(['grepcidr -c -f', 'grepcidr', ['-c', '-f', networks, path]])
+    if (form.first !== '' && (await isThere('goaccess'))) {
+      others.push(['GoAccess, the strings bare', 'sh', ['-c', `${bare}; ${goaccess}`]])
     }
+    for (const [what, program, args] of others) {
+      const other = await repeated(() => timedProgram(program, args))
+      say(what, other, size)
+      const times = (other.seconds / own.seconds).toFixed(2)
+      process.stdout.write(`  ${' '.repeat(46)} ${times} times as fast is the upload\n`)
+    }
+    await write(path, form, Number.POSITIVE_INFINITY)
+    await sayMemory(await mkdtemp(join(folder, 'service-')), networks, name, path, type)
   }
-  const peak = await service.memory('VmHWM')
-  const stall = await service.stop()
-  process.stdout.write(
-    `memory ${idle.toFixed(0)} MiB idle, ${peak.toFixed(0)} MiB at the peak; longest stall of the event loop ${stall.toFixed(0)} ms\n`,
-  )
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
