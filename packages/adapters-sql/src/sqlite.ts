@@ -11,6 +11,9 @@ import { asUnavailable } from './unavailable.ts'
 /** How long a unit waits for a lock that another process holds, in milliseconds, before it is `unavailable`. */
 const LOCK_WAIT = 2000
 
+/** How long opening a file waits for another process that makes or recovers it, in milliseconds. */
+const OPEN_WAIT = 5000
+
 /** How long a migration waits for one that another process runs, in milliseconds. */
 const MIGRATION_WAIT = 10 * 60 * 1000
 
@@ -53,14 +56,28 @@ export function openSqlite(path: string, onTimed?: OnTimed): Database {
 }
 
 function connect(file: string, options: Sqlite.Options = {}): Sqlite.Database {
-  const connection = new Sqlite(file, { ...options, timeout: 5000 })
-  if (!options.readonly) connection.pragma('journal_mode = WAL')
+  const connection = new Sqlite(file, { ...options, timeout: OPEN_WAIT })
+  if (!options.readonly) useWriteAheadLog(connection)
   connection.pragma('synchronous = FULL')
   connection.pragma('foreign_keys = ON')
   connection.pragma('cache_size = -16000')
   // From here on waiting would stop the whole process. Units wait outside, see `takeLock`; reads meet a lock rarely.
   connection.pragma(`busy_timeout = ${options.readonly ? 100 : 0}`)
   return connection
+}
+
+/** SQLite does not wait for a lock that is in the way of this change, as it does everywhere else. */
+function useWriteAheadLog(connection: Sqlite.Database): void {
+  const deadline = performance.now() + OPEN_WAIT
+  for (;;) {
+    try {
+      connection.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
 }
 
 /** Queries on one connection, each SQL text prepared once. */
