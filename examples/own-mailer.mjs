@@ -1,10 +1,9 @@
 // The interface inside a Koa application that is there already, and a mailer of one's own for its invitations.
 import { once } from 'node:events'
-import { createApp } from '@security-management/adapters-http'
+import { createApi } from '@security-management/adapters-http'
 import { issueToken, registerUser, sendOwedInvitations, subscribe } from '@security-management/domain'
 import { memoryPorts } from '@security-management/domain/memory'
 import Koa from 'koa'
-import compose from 'koa-compose'
 import { outboxMailer } from './outbox-mailer.mjs'
 
 const ports = memoryPorts()
@@ -13,9 +12,8 @@ const send = () => sendOwedInvitations(ports, mailer, ({ outcome }) => console.l
 const sent = new Promise((resolve) => subscribe(ports.bus, ['member.added'], () => send().then(resolve), console.error))
 
 const log = { info() {}, warn: console.warn, error: console.error }
-const api = compose(createApp(ports, { log }).middleware)
 const app = new Koa()
-app.use((ctx, next) => (ctx.path.startsWith('/api/v1/') ? api(ctx, next) : next()))
+app.use(createApi(ports, { log }))
 app.use((ctx) => {
   ctx.body = 'the application as it was'
 })

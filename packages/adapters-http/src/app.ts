@@ -9,6 +9,7 @@ import {
   versionOf,
 } from '@security-management/domain'
 import Koa from 'koa'
+import compose from 'koa-compose'
 import { secretOf, tokenReader } from './authentication.ts'
 import { expectedVersions } from './conditions.ts'
 import type { Context, Log, Middleware, OnServed, State } from './context.ts'
@@ -20,7 +21,7 @@ import { OPENAPI_PATH, servedOpenApi } from './openapi.ts'
 import type { Pace } from './pace.ts'
 import { etagOfContent, type Pages, sendKept, servePages } from './pages.ts'
 import { pairsOf, paramsReader, queryReader } from './parameters.ts'
-import { EXACTLY, methodsAt, patternOf, splitTarget } from './paths.ts'
+import { BASE_PATH, EXACTLY, methodsAt, patternOf, splitTarget } from './paths.ts'
 import type { AnswerHeader, Limits, Route, TermsOf } from './route.ts'
 import { routes } from './routes/index.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
@@ -50,23 +51,35 @@ export type AppOptions = {
   pages?: Pages
 }
 
-/** The whole interface as a Koa application: every operation of `routes`, on these ports. */
+/** The whole interface as a Koa application of its own: every operation of `routes`, on these ports, and `options.pages`. */
 export function createApp(ports: Ports, options: AppOptions): Koa {
   const app = new Koa<State>()
-  const router = new Router<State>(EXACTLY)
-  const serve = handlers(ports, options)
-  for (const route of routes) router.register(patternOf(route.path), [route.method], serve(route))
-  router.get(OPENAPI_PATH, sendOpenApi())
-  app.use(errorEnvelope(options))
-  app.use(readTarget)
-  app.use(router.routes())
-  if (options.pages) app.use(servePages(options.pages))
-  app.use(refusePath)
+  app.use(middlewareOf(ports, options))
   // What reaches Koa itself came after the answer had begun; most of it is the client's going away.
   app.on('error', (err, ctx?: Context) => {
     if (!isAbort(err) && err !== ctx?.state.failure) options.log.error({ err }, 'error beside a request')
   })
   return app
+}
+
+/**
+ * The whole interface as a middleware for a Koa application that is there already: it answers every path below
+ * `/api/v1/`, and `options.pages`, and passes all others on. What fails after an answer has begun reaches the
+ * application's `error` event, like all else in Koa.
+ */
+export function createApi(ports: Ports, options: AppOptions): Koa.Middleware {
+  const serve = middlewareOf(ports, options) as Koa.Middleware
+  const isOurs = (path: string) => path.startsWith(BASE_PATH) || options.pages?.has(path)
+  return (ctx, next) => (isOurs(ctx.path) ? serve(ctx, next) : next())
+}
+
+function middlewareOf(ports: Ports, options: AppOptions): Middleware {
+  const router = new Router<State>(EXACTLY)
+  const serve = handlers(ports, options)
+  for (const route of routes) router.register(patternOf(route.path), [route.method], serve(route))
+  router.get(OPENAPI_PATH, sendOpenApi())
+  const pages = options.pages ? [servePages(options.pages)] : []
+  return compose([errorEnvelope(options), readTarget, router.routes() as Middleware, ...pages, refusePath])
 }
 
 /** Header lines of a request; more are no request of a client that means well. */

@@ -1,4 +1,4 @@
-export { type AppOptions, createApp, DEFAULT_LIMITS } from './app.ts'
+export { type AppOptions, createApi, createApp, DEFAULT_LIMITS } from './app.ts'
 export type { Log, OnServed, Served } from './context.ts'
 export { printOpenApi } from './openapi.ts'
 export type { Page, Pages } from './pages.ts'

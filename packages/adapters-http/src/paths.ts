@@ -2,6 +2,9 @@ import Router from '@koa/router'
 import { OPENAPI_PATH } from './openapi.ts'
 import { routes } from './routes/index.ts'
 
+/** What every path of the interface begins with. */
+export const BASE_PATH = '/api/v1/'
+
 /** Paths are exact: case counts, and a slash at the end makes another path. */
 export const EXACTLY = { sensitive: true, strict: true } as const
 
