@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** Hundreds of starts compile the same sources; Node keeps what one has compiled for those that follow. */
+const COMPILED = fileURLToPath(new URL('../../../../node_modules/.cache/compiled', import.meta.url))
 
 /** Where a process runs, and how. */
 export type Where = {
@@ -32,7 +34,7 @@ export type Running = {
 export function start(args: string[], { cwd, env = {}, patience = 80_000 }: Where): Running {
   const child = spawn(process.execPath, ['--conditions=source', MAIN, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ADMIN_PORT: '0', ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }
