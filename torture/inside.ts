@@ -1,4 +1,4 @@
-import { openPorts } from '../apps/server/src/wire.ts'
+import { openPorts } from '../apps/server/src/wire/ports.ts'
 import { openDatabase } from '../packages/adapters-sql/src/index.ts'
 import type { Ports } from '../packages/domain/src/index.ts'
 import type { Context } from './scenario.ts'

@@ -3,7 +3,8 @@ import { startDueEvidence } from './due-evidence.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import type { Log } from './log.ts'
 import { startMailRelay } from './mail-relay.ts'
-import { type OpenPorts, openMailer } from './wire.ts'
+import { openMailer } from './wire/mailer.ts'
+import type { OpenPorts } from './wire/ports.ts'
 
 /** The work that comes back, in one process however many serve. */
 export type Background = {

@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { createFeedFetcher } from './feed-fetcher.ts'
 import { startFeedLoop } from './feed-loop.ts'
 import { createLog } from './log.ts'
-import { openPorts } from './wire.ts'
+import { openPorts } from './wire/ports.ts'
 
 // A thread of its own that reads feeds, builds the index, and judges files again, which takes seconds to hours, on a
 // connection of its own.

@@ -6,7 +6,8 @@ import { listen, stopListening } from './listen.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { startThreatFeeds } from './threat-feeds.ts'
-import { type OpenPorts, openHttpServer } from './wire.ts'
+import { openHttpServer } from './wire/http-server.ts'
+import type { OpenPorts } from './wire/ports.ts'
 
 /** What requests get to come to their end when the service stops, in milliseconds. */
 export const PATIENCE = 10_000

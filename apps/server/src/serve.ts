@@ -6,7 +6,7 @@ import { type FirstUser, registerFirstUser } from './first-user.ts'
 import { PATIENCE, startInterface } from './interface.ts'
 import type { Log, ServingLog } from './log.ts'
 import { createMetrics, type Metrics, type Snapshot, textOf } from './metrics.ts'
-import { type OpenPorts, openPorts } from './wire.ts'
+import { type OpenPorts, openPorts } from './wire/ports.ts'
 import { startWorkers } from './workers.ts'
 
 /** What a mail on its way gets at the least to come to its end when the service stops, in milliseconds. */

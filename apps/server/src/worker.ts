@@ -6,11 +6,8 @@ import type { Config } from './config.ts'
 import { startInterface } from './interface.ts'
 import type { ServingLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
-import { openPorts } from './wire.ts'
+import { openPorts } from './wire/ports.ts'
 import { type FromWorker, type ToWorker, WORKER } from './worker-messages.ts'
-
-/** Whether this process is one of several that serve, started by another one. */
-export const isWorker = cluster.isWorker
 
 /**
  * Serves requests, and does nothing else, until the process that started it says so, or a signal does.

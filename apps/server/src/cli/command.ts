@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { OpenPorts } from '../wire.ts'
+import type { OpenPorts } from '../wire/ports.ts'
 import type { OnProgress } from './progress.ts'
 
 /** What a command has to say: to a person, and to a program that asked for JSON. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../config.ts'
-import { openPorts } from '../wire.ts'
+import { openPorts } from '../wire/ports.ts'
 import { auditExportCommand } from './audit-export.ts'
 import { auditVerifyCommand } from './audit-verify.ts'
 import { backupCommand } from './backup.ts'

@@ -1,6 +1,6 @@
+import cluster from 'node:cluster'
 import { createServingLog } from '../log.ts'
-import { type Ready, serve } from '../serve.ts'
-import { isWorker, serveAsWorker } from '../worker.ts'
+import type { Ready } from '../serve.ts'
 import type { Command, Output } from './command.ts'
 
 /** Runs the service until it is told to stop. */
@@ -20,8 +20,10 @@ export const serveCommand: Command = {
       const output = readyOutput(ready)
       if (output) print(output)
     }
-    if (isWorker) await serveAsWorker(config, serving, stopSignal())
-    else await serve(config, serving, said, stopSignal())
+    const stopped = stopSignal()
+    // No other command needs what these load.
+    if (cluster.isWorker) await (await import('../worker.ts')).serveAsWorker(config, serving, stopped)
+    else await (await import('../serve.ts')).serve(config, serving, said, stopped)
   },
 }
 
