@@ -14,7 +14,10 @@ export type ToThread =
 export type FromThread =
   /** The oldest buffer that was not read yet, was. */
   | { reading: number; read: true }
-  | { reading: number; summary: TrafficSummary }
+  | { reading: number; summary: PackedSummary }
   /** The file is none; nothing more is read of it. */
   | { reading: number; refused: readonly Problem[] }
   | { reading: number; failed: string }
+
+/** A summary whose long lists are packed, see `packRows`. */
+export type PackedSummary = Omit<TrafficSummary, 'slots' | 'threats'> & { slots: string[]; threats: string[] }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
-import { DomainError, type OpenTrafficReader, type ThreatIndex, type TrafficSummary } from '@security-management/domain'
-import type { FromThread, ToThread } from './traffic-messages.ts'
+import {
+  DomainError,
+  type OpenTrafficReader,
+  type SlotCount,
+  type ThreatCount,
+  type ThreatIndex,
+} from '@security-management/domain'
+import { unpackRows } from './packed-rows.ts'
+import type { FromThread, PackedSummary, ToThread } from './traffic-messages.ts'
 
 /** Bytes that go to the thread at a time, and buffers of that size that one file has: what it adds to memory. */
 const BUFFER_SIZE = 512 * 1024
@@ -21,7 +28,7 @@ export type TrafficThread = {
 /** A file that is being read. */
 type Waiting = {
   wasRead(): void
-  done(summary: TrafficSummary): void
+  done(summary: PackedSummary): void
   fail(error: unknown): void
 }
 
@@ -77,7 +84,7 @@ export function createTrafficThread(): TrafficThread {
     const sent: SharedArrayBuffer[] = []
     let failure: { error: unknown } | undefined
     let wake = () => {}
-    const summary = new Promise<TrafficSummary>((done, reject) => {
+    const summary = new Promise<PackedSummary>((done, reject) => {
       waiting.set(reading, {
         wasRead() {
           const buffer = sent.shift()
@@ -137,7 +144,9 @@ export function createTrafficThread(): TrafficThread {
       async end() {
         flush()
         say(thread, { reading, end: true })
-        return { ...(await summary), size, sha256: hash.digest('hex') }
+        const { slots, threats, ...read } = await summary
+        const rows = { slots: unpackRows<SlotCount>(slots), threats: unpackRows<ThreatCount>(threats) }
+        return { ...read, ...rows, size, sha256: hash.digest('hex') }
       },
       abort() {
         if (waiting.delete(reading)) say(thread, { reading, abort: true })

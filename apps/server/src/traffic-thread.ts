@@ -8,6 +8,7 @@ import {
   openThreatIndex,
   type TrafficReading,
 } from '@security-management/domain'
+import { packRows } from './packed-rows.ts'
 import type { FromThread, ToThread } from './traffic-messages.ts'
 
 // A thread of its own that reads traffic files, so that requests never wait for one.
@@ -32,7 +33,10 @@ port.on('message', (message: ToThread) => {
       say({ reading, read: true })
     } else if ('end' in message) {
       const summary = readings.get(reading)?.end()
-      if (summary) say({ reading, summary })
+      if (summary) {
+        const { slots, threats } = summary
+        say({ reading, summary: { ...summary, slots: packRows(slots), threats: packRows(threats) } })
+      }
       readings.delete(reading)
     } else readings.delete(reading)
   } catch (error) {

@@ -21,8 +21,8 @@ const MIGRATION_WAIT = 10 * 60 * 1000
 const BATCH = 200
 
 /**
- * Pages of 4 KiB in the log that a commit writes back into the file, on its way and with everything else waiting. Staged
- * bytes fill it quickly, so that they write back less at a time: 3 ms instead of 12.
+ * Pages of 4 KiB in the log at which it is written back into the file, with everything else waiting. Staged bytes fill it
+ * quickly, so that they write back less at a time: 3 ms instead of 12.
  */
 const CHECKPOINT = 1000
 const STAGED_CHECKPOINT = 250
@@ -139,6 +139,9 @@ function createUnits(connection: Sqlite.Database) {
   const rollbackTo = connection.prepare('rollback to unit')
   const commit = connection.prepare('commit')
   const rollback = connection.prepare('rollback')
+  const look = connection.prepare<[], { log: number; checkpointed: number }>('pragma wal_checkpoint(noop)')
+  const writeBack = connection.prepare('pragma wal_checkpoint(passive)')
+  connection.pragma('wal_autocheckpoint = 0')
   const waiting: Unit[] = []
   let running: Promise<void> | undefined
   let syncing = true
@@ -147,8 +150,22 @@ function createUnits(connection: Sqlite.Database) {
   function syncCommits(wanted: boolean): void {
     if (wanted === syncing) return
     connection.pragma(`synchronous = ${wanted ? 'FULL' : 'NORMAL'}`)
-    connection.pragma(`wal_autocheckpoint = ${wanted ? CHECKPOINT : STAGED_CHECKPOINT}`)
     syncing = wanted
+  }
+
+  /**
+   * Writes a long log back into the file, in a turn of its own: left to itself, SQLite does so in the commit, after that has
+   * waited for the disk.
+   */
+  async function checkpoint(): Promise<void> {
+    try {
+      const { log = 0, checkpointed = 0 } = look.get() ?? {}
+      if (log - checkpointed < (syncing ? CHECKPOINT : STAGED_CHECKPOINT)) return
+      await nextTurn()
+      writeBack.get()
+    } catch {
+      // What cannot be written back now is in the log, where nothing is lost, and is tried again after the next commit.
+    }
   }
 
   function wake() {
@@ -177,6 +194,7 @@ function createUnits(connection: Sqlite.Database) {
       // What asks for a sync and came while the lock was waited for is not part of a commit without one.
       const first = synced ? -1 : waiting.findIndex((unit) => unit.synced)
       await runBatch(waiting.splice(0, first < 0 ? BATCH : Math.min(first, BATCH)))
+      await checkpoint()
     }
   }
 

@@ -330,7 +330,6 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return { organization: first.organization, uploads: found.length, requests } satisfies FoundLater
     },
     async addSlots(threatBlocker, slots) {
-      // In one order everywhere, so that two uploads to one blocker wait for each other and do not deadlock.
       const byStart = (one: RequestCount, other: RequestCount) => one.start - other.start
       await inParts(slots, byStart, (part) => upsertSlots(db, threatBlocker, part))
     },
@@ -350,7 +349,6 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return findUnits(db, JSON.stringify(threatBlockers), from, to, seconds)
     },
     async addThreats(threatBlocker, threats) {
-      // In one order everywhere, see `addSlots`.
       await inParts(threats, byKey, (part) => upsertThreats(db, threatBlocker, part))
     },
     async listThreats(threatBlocker, { kind, from, to }, page) {
@@ -371,20 +369,26 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
 }
 
 /** Rows that are stored with one statement: a few milliseconds on SQLite, where nothing else runs meanwhile. */
-const PART = 1000
+const PART = 250
 
-/** Stores many rows in order, a part at a time, with a turn of the event loop between, so that they hold up nothing else. */
+/**
+ * Stores many rows, a part at a time, with a turn of the event loop between, so that they hold up nothing else. Each part
+ * is sorted: in one order everywhere, two uploads to one blocker wait for each other and do not deadlock.
+ */
 async function inParts<Row>(
-  rows: Row[],
+  rows: Iterable<Row>,
   order: (one: Row, other: Row) => number,
   store: (part: Row[]) => Promise<void>,
 ): Promise<void> {
-  if (rows.length > PART) await nextTurn()
-  const sorted = rows.toSorted(order)
-  for (let from = 0; from < sorted.length; from += PART) {
-    if (from > 0) await nextTurn()
-    await store(sorted.slice(from, from + PART))
+  let part: Row[] = []
+  for (const row of rows) {
+    part.push(row)
+    if (part.length < PART) continue
+    await nextTurn()
+    await store(part.sort(order))
+    part = []
   }
+  if (part.length > 0) await store(part.sort(order))
 }
 
 async function upsertSlots(db: Kysely<Schema>, threatBlocker: number, slots: RequestCount[]): Promise<void> {

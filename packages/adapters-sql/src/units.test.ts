@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@security-management/domain'
 import Sqlite from 'better-sqlite3'
@@ -321,6 +322,38 @@ describe('units of work on SQLite', () => {
     expect(await Promise.all([database.stage(level), database.unit(level)])).toEqual([FULL, FULL])
     expect(await database.stage(level)).toBe(NORMAL)
     expect(await database.exclusively(level)).toBe(FULL)
+    await database.close()
+  })
+
+  test('a long log is written back into the file in a turn after the commit, and stays short', async () => {
+    const url = (await sqlite?.create()) ?? ''
+    const database = openDatabase(url)
+    await migrate(database)
+    const path = url.slice('sqlite:'.length)
+    const other = new Sqlite(path)
+    const pages = () => {
+      const [{ log, checkpointed }] = other.pragma('wal_checkpoint(noop)') as [{ log: number; checkpointed: number }]
+      return { log, checkpointed }
+    }
+    const file = await database.unit((db) =>
+      db.insertInto('file').values({ staged_at: 'big' }).returning('id').executeTakeFirstOrThrow(),
+    )
+    const add = (position: number) => async (db: Kysely<Schema>) => {
+      await db
+        .insertInto('file_chunk')
+        .values({ file: file.id, position, bytes: Buffer.alloc(4 << 20) })
+        .execute()
+    }
+    await database.unit(add(0))
+    const { log, checkpointed } = pages()
+    expect(log).toBeGreaterThan(1000)
+    expect(checkpointed).toBeLessThan(log)
+    await stage(database, 'next')
+    expect(pages().log).toBeLessThan(100)
+    for (let position = 1; position <= 4; position += 1) await database.stage(add(position))
+    for (let position = 5; position <= 8; position += 1) await database.unit(add(position))
+    expect((await stat(`${path}-wal`)).size).toBeLessThan(6 << 20)
+    other.close()
     await database.close()
   })
 

@@ -1,16 +1,24 @@
 import type { Stores } from '../ports.ts'
-import type { ThreatCount, TrafficSummary } from './traffic-reading.ts'
+import type { NewThreat } from './threat.ts'
+import type { ReadFile } from './traffic-reader.ts'
+import type { SlotCount, ThreatCount } from './traffic-reading.ts'
+import type { RequestCount } from './traffic-store.ts'
 
 /** Adds what was read of a file, for the first time, to the counts of its blocker, in a running transaction. */
 export async function addCounts(
   stores: Pick<Stores, 'traffic'>,
   threatBlocker: number,
-  { slots, threats }: Pick<TrafficSummary, 'slots' | 'threats'>,
+  { slots, threats }: Pick<ReadFile, 'slots' | 'threats'>,
 ): Promise<void> {
-  const counts = slots.map((slot) => ({ ...slot, found_later: 0 }))
-  await stores.traffic.addSlots(threatBlocker, counts)
-  const found = threats.map((threat) => ({ ...threatOf(threat), found_later: 0 }))
-  await stores.traffic.addThreats(threatBlocker, found)
+  await stores.traffic.addSlots(threatBlocker, counted(slots))
+  await stores.traffic.addThreats(
+    threatBlocker,
+    explained(threats, () => 0),
+  )
+}
+
+function* counted(slots: Iterable<SlotCount>): Generator<RequestCount> {
+  for (const slot of slots) yield { ...slot, found_later: 0 }
 }
 
 /**
@@ -20,14 +28,23 @@ export async function addCounts(
 export async function addFoundLater(
   stores: Pick<Stores, 'traffic'>,
   threatBlocker: number,
-  { slots, threats }: Pick<TrafficSummary, 'slots' | 'threats'>,
+  { slots, threats }: Pick<ReadFile, 'slots' | 'threats'>,
 ): Promise<void> {
-  const counts = slots
-    .filter(({ malicious }) => malicious > 0)
-    .map(({ start, malicious }) => ({ start, total: 0, malicious, found_later: malicious }))
-  await stores.traffic.addSlots(threatBlocker, counts)
-  const found = threats.map((threat) => ({ ...threatOf(threat), found_later: threat.requests }))
-  await stores.traffic.addThreats(threatBlocker, found)
+  await stores.traffic.addSlots(threatBlocker, countedLater(slots))
+  await stores.traffic.addThreats(
+    threatBlocker,
+    explained(threats, ({ requests }) => requests),
+  )
+}
+
+function* countedLater(slots: Iterable<SlotCount>): Generator<RequestCount> {
+  for (const { start, malicious } of slots) {
+    if (malicious > 0) yield { start, total: 0, malicious, found_later: malicious }
+  }
+}
+
+function* explained(threats: Iterable<ThreatCount>, laterOf: (threat: ThreatCount) => number): Generator<NewThreat> {
+  for (const threat of threats) yield { ...threatOf(threat), found_later: laterOf(threat) }
 }
 
 function threatOf({ kind, value, finding, verdict, requests, first_seen, last_seen }: ThreatCount) {

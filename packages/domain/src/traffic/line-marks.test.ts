@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLineMarks } from './line-marks.ts'
+import { createLineMarks, MAX_MARKED } from './line-marks.ts'
 
 test('marks are what was added, now and when they are opened again', () => {
   const places = fc.array(fc.nat({ max: 5000 }), { maxLength: 30 })
@@ -19,4 +19,14 @@ test('marks are what was added, now and when they are opened again', () => {
       expect(before.bytes()).toEqual(bytes)
     }),
   )
+})
+
+test('a line past those that can be marked takes no memory, and is found only once', () => {
+  const first = createLineMarks()
+  first.add(MAX_MARKED - 1)
+  first.add(MAX_MARKED)
+  expect([first.has(MAX_MARKED - 1), first.has(MAX_MARKED)]).toEqual([true, false])
+  expect(first.bytes()).toHaveLength(MAX_MARKED / 8)
+  const again = createLineMarks(new Uint8Array())
+  expect([again.has(MAX_MARKED - 1), again.has(MAX_MARKED)]).toEqual([false, true])
 })

@@ -1,4 +1,10 @@
 /**
+ * Lines of a file that can be marked: 2 MiB of marks. A file of 256 MiB has more of them only where its lines have less than
+ * 16 bytes, which is no log.
+ */
+export const MAX_MARKED = 2 ** 24
+
+/**
  * Marks on the lines of a file, by their place in it from 0 on. As bytes: one bit a line, the lowest bit of a byte first;
  * the lines past the end have no mark.
  */
@@ -8,13 +14,20 @@ export type LineMarks = {
   bytes(): Uint8Array
 }
 
-/** @param bytes the marks to begin with, which are left as they are. */
-export function createLineMarks(bytes: Uint8Array = new Uint8Array()): LineMarks {
-  let marks = Uint8Array.from(bytes)
+/**
+ * @param bytes the marks to begin with, which are left as they are. Where there are any, lines that could not be marked
+ *   are taken for marked.
+ */
+export function createLineMarks(bytes?: Uint8Array): LineMarks {
+  let marks = Uint8Array.from(bytes ?? [])
   let length = marks.length
   return {
-    has: (line) => ((marks[line >>> 3] ?? 0) & (1 << (line & 7))) !== 0,
+    has(line) {
+      if (line >= MAX_MARKED) return bytes !== undefined
+      return ((marks[line >>> 3] ?? 0) & (1 << (line & 7))) !== 0
+    },
     add(line) {
+      if (line >= MAX_MARKED) return
       const at = line >>> 3
       if (at >= marks.length) {
         const larger = new Uint8Array(Math.max(64, 2 * at))

@@ -1,6 +1,13 @@
 import type { Sha256 } from '../ports.ts'
 import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
-import { createTrafficReading, type Judge, NO_FEEDS, type TrafficSummary } from './traffic-reading.ts'
+import {
+  createTrafficReading,
+  type Judge,
+  NO_FEEDS,
+  type SlotCount,
+  type ThreatCount,
+  type TrafficSummary,
+} from './traffic-reading.ts'
 
 /** Which feeds judge the lines of a file: those of the services that its blocker has enabled. */
 export type Judging = { addresses: boolean; hosts: boolean }
@@ -24,7 +31,10 @@ export function judgeOf(feeds: Judge, { addresses, hosts }: Judging): Judge {
 }
 
 /** What was read of a file. */
-export type ReadFile = TrafficSummary & {
+export type ReadFile = Omit<TrafficSummary, 'slots' | 'threats'> & {
+  /** In the order of the summary. They are many: an adapter may make them only as they are gone through, each time. */
+  slots: Iterable<SlotCount>
+  threats: Iterable<ThreatCount>
   /** Bytes. */
   size: number
   sha256: string

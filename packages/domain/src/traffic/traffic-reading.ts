@@ -85,9 +85,12 @@ export type TrafficSummary = {
   to: number | null
   /** The first 20. */
   rejects: RejectedLine[]
-  /** In no order. */
+  /** By their start. */
   slots: SlotCount[]
+  /** By what they are told apart by, see `byKey`. */
   threats: ThreatCount[]
+  /** What speaks against the most requests; null where nothing does. */
+  strongest: ThreatCount | null
   judgement: Judgement
 }
 
@@ -197,6 +200,8 @@ export function createTrafficReading(judge: Judge, known?: Uint8Array): TrafficR
     push: scanner.push,
     end() {
       const { shape } = scanner.end()
+      const found = [...threats.values()]
+      const [first = null, ...others] = found
       return {
         shape,
         lines: accepted + rejected,
@@ -206,12 +211,29 @@ export function createTrafficReading(judge: Judge, known?: Uint8Array): TrafficR
         from: accepted > 0 ? from : null,
         to: accepted > 0 ? to : null,
         rejects,
-        slots: [...slots.values()],
-        threats: [...threats.values()],
+        // Sorted here, where nobody waits for it: in one order, two uploads to one blocker do not deadlock.
+        slots: [...slots.values()].sort((one, other) => one.start - other.start),
+        threats: found.sort(byKey),
+        strongest: first && others.reduce((a, b) => (b.requests > a.requests ? b : a), first),
         judgement: { version: judge.version, malicious_lines: marks.bytes() },
       }
     },
   }
+}
+
+function byKey(one: ThreatCount, other: ThreatCount): number {
+  return (
+    compare(one.kind, other.kind) ||
+    compare(one.value, other.value) ||
+    compare(one.finding?.feed ?? '', other.finding?.feed ?? '') ||
+    compare(one.finding?.entry ?? '', other.finding?.entry ?? '') ||
+    compare(one.verdict ?? '', other.verdict ?? '')
+  )
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 function hostText({ host, hostLength }: TrafficLine): string {

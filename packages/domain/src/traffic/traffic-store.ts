@@ -67,8 +67,11 @@ export type TrafficStore = {
    * `version`, so that it is told once; undefined for none.
    */
   takeFoundLater(version: number, since: string): Promise<FoundLater | undefined>
-  /** Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. */
-  addSlots(threatBlocker: number, slots: RequestCount[]): Promise<void>
+  /**
+   * Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. Where they
+   * are many, they come in the order of `TrafficSummary`, so that additions at the same time do not wait for each other.
+   */
+  addSlots(threatBlocker: number, slots: Iterable<RequestCount>): Promise<void>
   /** Counts of each of these blockers that has any. */
   counts(threatBlockers: number[]): Promise<Map<number, TrafficCounts>>
   /**
@@ -76,8 +79,8 @@ export type TrafficStore = {
    * from `from` to before `to` (Unix seconds, multiples, too); units without traffic are left out. Oldest first.
    */
   statistics(threatBlockers: number[], from: number, to: number, seconds: number): Promise<RequestCount[]>
-  /** Adds to the threats of the blocker, which keep their first and last time and the newest snapshot. */
-  addThreats(threatBlocker: number, threats: NewThreat[]): Promise<void>
+  /** Adds to the threats of the blocker, which keep their first and last time and the newest snapshot; in order, as above. */
+  addThreats(threatBlocker: number, threats: Iterable<NewThreat>): Promise<void>
   listThreats(
     threatBlocker: number,
     filter: ThreatFilter,

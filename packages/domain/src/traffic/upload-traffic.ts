@@ -105,7 +105,7 @@ async function keep(
         file_name,
         sha256,
         ...counts,
-        strongest: strongestReason(read.threats),
+        strongest: reasonOf(read.strongest),
       },
     })
     return { threat_blocker: blocker.id, upload, is_new: true }
@@ -123,9 +123,8 @@ function isoOf(time: number | null): string | null {
 }
 
 /** What speaks against the most requests, in words; `""` where nothing does. */
-function strongestReason(threats: ThreatCount[]): string {
-  const [first, ...others] = threats
-  if (!first) return ''
-  const { value, finding, verdict } = others.reduce((a, b) => (b.requests > a.requests ? b : a), first)
+function reasonOf(strongest: ThreatCount | null): string {
+  if (!strongest) return ''
+  const { value, finding, verdict } = strongest
   return finding ? `${value} is listed in ${finding.feed} (${finding.entry})` : `the log says "${verdict}"`
 }
