@@ -2,7 +2,8 @@ import { DomainError } from '../errors.ts'
 import type { Address } from './line-addresses.ts'
 import { addressText } from './line-addresses.ts'
 import { createLineMarks } from './line-marks.ts'
-import { createTrafficScanner, type TrafficLine, type TrafficShape } from './traffic-scanner.ts'
+import type { TrafficLine } from './line-reader.ts'
+import { createTrafficScanner, type TrafficShape } from './traffic-scanner.ts'
 
 /** Length of the shortest unit of time that requests are counted by, in seconds. */
 export const SLOT = 300
