@@ -1,4 +1,4 @@
-import { hashStep, lower, type NameTrie, ROOT, type TrieEntry } from './name-trie.ts'
+import { hashStep, ITEM_NAME, ITEM_VALUE, lower, type NameTrie, ROOT, type TrieEntry } from './name-trie.ts'
 import { MARKED_BYTES, PLAIN, plainEnd } from './plain-bytes.ts'
 
 /** Answers of a scan that is not the end of a value: more bytes are needed; these bytes are no JSON. */
@@ -57,6 +57,8 @@ export function createJsonScanner(
   let bytes: Uint8Array = new Uint8Array(0)
   let end = 0
   let isEscaped = false
+  // What the last name of a list's item stands for.
+  let item: TrieEntry | undefined
 
   /** Position after the remembered key of this number, which is at `at`, or 0 if it is not. */
   function skipMemo(key: number, at: number): number {
@@ -154,11 +156,24 @@ export function createJsonScanner(
     return at + literal.length
   }
 
+  /** A name and a value of a list's item: the name comes first. */
+  function captureItem(part: number, node: number, kind: number, from: number, to: number): void {
+    if (part === ITEM_VALUE) {
+      if (item) capture(item.fields, kind, from, to)
+      item = undefined
+    } else if (part === ITEM_NAME && kind === STRING) {
+      let hash = trie.seed(node)
+      for (let index = from; index < to; index += 1) hash = hashStep(hash, lower(bytes[index] as number))
+      item = trie.find(node, hash, bytes, from, to)
+    }
+  }
+
   function capture(entry: number[], kind: number, from: number, to: number): void {
     for (let index = 0; index < entry.length; index += 2) {
       const field = entry[index] as number
       const rank = entry[index + 1] as number
-      if (field === every) {
+      if (field < 0) captureItem(field, rank, kind, from, to)
+      else if (field === every) {
         if (kind === STRING) onEvery(bytes, from, to)
       } else if (captured.kind[field] === 0 || rank < (captured.rank[field] as number)) {
         // An empty text says nothing, and a lesser name may.
@@ -298,7 +313,8 @@ export function createJsonScanner(
         }
         if (!inObject) {
           // Items of an array stand for what the array stands for, which is still at hand in the outermost ones.
-          child = 0
+          child = trie.isItem(nodes[depth] as number) ? (nodes[depth] as number) : 0
+          item = undefined
           break
         }
         // A key.

@@ -63,7 +63,7 @@ export type ThreatCount = {
   last_seen: number
 }
 
-/** A line that could not be read. `line` counts from 1; `field` is what was missing or wrong, `""` for the line itself. */
+/** A line that could not be read. `line` counts from 1, in rows the blank ones too; `field` is what was missing or wrong, `""` for the line itself. */
 export type RejectedLine = { line: number; field: string; reason: string }
 
 /** Which lines of a file are malicious, and what was asked to know it. */
@@ -188,9 +188,9 @@ export function createTrafficReading(judge: Judge, known?: Uint8Array): TrafficR
       }
       accepted += 1
     },
-    reject({ field, reason }) {
+    reject({ field, reason }, blankRows) {
       rejected += 1
-      if (rejects.length < MAX_REJECTS) rejects.push({ line: accepted + rejected, field, reason })
+      if (rejects.length < MAX_REJECTS) rejects.push({ line: accepted + rejected + blankRows, field, reason })
     },
   })
 

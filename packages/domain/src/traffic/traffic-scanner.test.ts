@@ -65,6 +65,9 @@ describe('the shape of a traffic file', () => {
     ['null', 'null\n'],
     ['a single text in a row', '"x"\n\n'],
     ['text that is no JSON', 'hello'],
+    ['rows that are no JSON', 'hello\n42\nnull\n[]\n'],
+    ['a hundred rows that are no JSON before one that is', `${'hello\n'.repeat(100)}${line}`],
+    ['an object that is no JSON before a row that is', `{"a": tru}\n${line}`],
     ['an array that does not end', `[${line}`],
     ['an array that ends after a comma', `[${line},]`],
     ['an array with nothing between commas', `[${line},,${line}]`],
@@ -151,6 +154,15 @@ describe('the shape of a traffic file', () => {
       expect(seen).toEqual(wanted)
     }
   })
+
+  test.each(['b": 1}', 'x'.repeat(50), '1} {', '"\u0000"'])(
+    'after a first row that was cut to %j the others are read',
+    (cut) => {
+      expect(scan(`${cut}\n${line}\n`)).toEqual({ shape: 'rows', lines: [{ reject: 'not JSON' }, read] })
+      expect(scan(`${cut}\n${line}`, [1])).toEqual({ shape: 'rows', lines: [{ reject: 'not JSON' }, read] })
+      expect(scan(`${`${cut}\n`.repeat(99)}${line}`).lines).toHaveLength(100)
+    },
+  )
 
   test('a row of more than a mebibyte is counted, and the next one read', () => {
     const long = JSON.stringify({ timestamp: T, x: 'y'.repeat(MAX_LINE_BYTES) })

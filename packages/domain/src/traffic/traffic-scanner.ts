@@ -11,8 +11,12 @@ export const MAX_LINE_BYTES = 1024 * 1024
 /** Told of every line, in order. */
 export type LineSink = {
   accept(line: TrafficLine): void
-  reject(reject: Reject): void
+  /** @param blankRows rows with nothing in them that came before. */
+  reject(reject: Reject, blankRows: number): void
 }
+
+/** Rows that are looked at for one that is JSON. */
+const MAX_UNREADABLE = 100
 
 /** How the lines stand in a file. */
 export type TrafficShape = (typeof TRAFFIC_SHAPES)[number]
@@ -32,8 +36,9 @@ const TOO_LONG: Reject = { field: '', reason: `longer than ${MAX_LINE_BYTES} byt
 /**
  * Reads a traffic file from its bytes as they come, and tells `sink` what each line says. The shape is told from the
  * bytes (decisions.md §4, Traffic file): an array of lines, an object around one array, one line object, or one JSON value
- * a row. In an array a line that is no JSON makes the whole file none; in rows it is a line that cannot be read, but for
- * the first, which shows that these are rows at all.
+ * a row. In an array a line that is no JSON makes the whole file none; in rows it is a line that cannot be read. That
+ * these are rows at all is shown by a first row that is JSON, or, since a log that was cut begins in the middle of a line, by
+ * an object or a text among the first rows.
  *
  * Lines were told of by the time that a file proves to be none, so nothing may be kept before `end`.
  */
@@ -49,19 +54,25 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
   let at = 0
   let isFinal = false
   let lines = 0
+  let blankRows = 0
   /** Bytes before the first value. */
   let skipped = 0
   /** Whether an item must come next: after a comma. */
   let afterComma = false
   /** Whether the rest of a row is dropped. */
   let skipping = false
+  /** Whether a row has shown that these are rows. */
+  let areRows = false
   let firstRowIsObject = false
   let wrapperEnded = false
 
   /** Each step goes as far as the bytes reach; true if another mode goes on from there. */
   const steps = {
     start(): boolean {
-      for (; at < length && (isSpace(buffer[at] as number) || isMark()); at += 1) skipped += 1
+      for (; at < length && (isSpace(buffer[at] as number) || isMark()); at += 1) {
+        if (buffer[at] === 0x0a) blankRows += 1
+        skipped += 1
+      }
       if (at >= length) return false
       const first = buffer[at]
       if (first === 0x5b) {
@@ -138,14 +149,16 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
           if (end < 0) return false
           skipping = false
         }
-        while (at < length && isSpace(buffer[at] as number)) at += 1
+        for (; at < length && isSpace(buffer[at] as number); at += 1) if (buffer[at] === 0x0a) blankRows += 1
         if (at >= length) return false
+        const first = buffer[at]
         const after = walkLine(buffer, at, length, false, isFinal)
         let next = after
         while (next >= 0 && next < length && isBlank(buffer[next] as number)) next += 1
         const isWhole = after >= 0 && (next < length ? buffer[next] === 0x0a : isFinal)
         if (isWhole) {
-          if (lines === 0) firstRowIsObject = buffer[at] === 0x7b
+          if (lines === 0) firstRowIsObject = first === 0x7b
+          areRows ||= lines === 0 || first === 0x7b || first === 0x22
           if (after - at > MAX_LINE_BYTES) rejectRow(TOO_LONG)
           else tell(after)
           at = Math.min(next + 1, length)
@@ -167,6 +180,8 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
         if (byte === 0x0a) {
           shape = 'rows'
           mode = 'rows'
+          areRows = true
+          at += 1
           return true
         }
         if (!isBlank(byte)) throw malformed('more than one value stands in a row')
@@ -196,18 +211,17 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
     },
   }
 
-  /** The first row shows that these are rows at all. */
   function rejectRow(reason: Reject): void {
-    if (lines === 0) throw malformed(`its first row is ${reason.reason}`)
     lines += 1
-    sink.reject(reason)
+    if (!areRows && lines === MAX_UNREADABLE) throw malformed(`its first ${MAX_UNREADABLE} rows are no JSON`)
+    sink.reject(reason, blankRows)
   }
 
   /** Tells of the line that was walked last, from `at` to `after`. */
   function tell(after: number): void {
     const wrong = readLine(buffer, at, after)
     lines += 1
-    if (wrong) sink.reject(wrong)
+    if (wrong) sink.reject(wrong, shape === 'rows' ? blankRows : 0)
     else sink.accept(LINE)
   }
 
@@ -281,6 +295,7 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
       if (mode === 'object' || mode === 'items' || (mode === 'tail' && shape === 'wrapped array' && !wrapperEnded)) {
         throw malformed('it ends in the middle')
       }
+      if (mode === 'rows' && !areRows) throw malformed('none of its rows is JSON')
       if (mode === 'rows' && lines === 1 && !firstRowIsObject) throw malformed('it is one value that is no line')
       return { shape }
     },
