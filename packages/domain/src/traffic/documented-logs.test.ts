@@ -52,6 +52,26 @@ const LINES: [product: string, line: object, read: { time: string; client: strin
       { time: '2026-03-01T10:00:00.123Z', client: '203.0.113.5', host: 'login.example', verdict: 'block' },
     ],
     [
+      'AWS WAF, where the host is among the headers',
+      {
+        timestamp: 1772359200123,
+        action: 'ALLOW',
+        httpRequest: {
+          clientIp: '10.0.0.9',
+          headers: [
+            { name: 'value', value: 'wrong.example' },
+            { name: 'host', value: 'login.example:443' },
+            { value: 'wrong.example' },
+            { name: 'x-forwarded-for', value: '10.1.1.1, 8.8.4.4' },
+            { name: 'User-Agent', value: 'curl' },
+          ],
+          uri: '/login',
+        },
+        rateBasedRuleList: [{ name: 'Host', value: 'wrong.example' }],
+      },
+      { time: '2026-03-01T10:00:00.123Z', client: '8.8.4.4', host: 'login.example' },
+    ],
+    [
       'AWS CloudFront, standard log as JSON',
       {
         date: '2026-03-01',

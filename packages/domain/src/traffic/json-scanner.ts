@@ -1,4 +1,5 @@
-import { hashStep, lower, type NameTrie, ROOT, type TrieEntry } from './name-trie.ts'
+import { hashStep, ITEM_NAME, ITEM_VALUE, lower, type NameTrie, ROOT, type TrieEntry } from './name-trie.ts'
+import { MARKED_BYTES, PLAIN, plainEnd } from './plain-bytes.ts'
 
 /** Answers of a scan that is not the end of a value: more bytes are needed; these bytes are no JSON. */
 export const MORE = -1
@@ -47,6 +48,7 @@ export function createJsonScanner(
   // The keys of the outermost object of the line before, with quotes and colon, one after the other, and what each stands
   // for: the lines of a log have them in the same order, and to compare one is cheaper than to look it up.
   const memo = new Uint8Array(MAX_MEMO_BYTES)
+  const memoWords = new DataView(memo.buffer)
   const memoEnds = new Int32Array(MAX_MEMO)
   const memoEntries: (TrieEntry | undefined)[] = []
   let memoCount = 0
@@ -55,6 +57,8 @@ export function createJsonScanner(
   let bytes: Uint8Array = new Uint8Array(0)
   let end = 0
   let isEscaped = false
+  // What the last name of a list's item stands for.
+  let item: TrieEntry | undefined
 
   /** Position after the remembered key of this number, which is at `at`, or 0 if it is not. */
   function skipMemo(key: number, at: number): number {
@@ -62,6 +66,15 @@ export function createJsonScanner(
     let place = key === 0 ? 0 : (memoEnds[key - 1] as number)
     let index = at
     if (at + last - place > end) return 0
+    if (markedWords && bytes === markedBytes) {
+      for (; place + WORD < last; place += WORD) {
+        if (markedWords.getInt32(index) !== memoWords.getInt32(place)) return 0
+        index += WORD
+      }
+      // The last word begins in the middle of the one before it.
+      index += last - place
+      return markedWords.getInt32(index - WORD) === memoWords.getInt32(last - WORD) ? index : 0
+    }
     for (; place < last; place += 1) {
       if (bytes[index] !== memo[place]) return 0
       index += 1
@@ -74,7 +87,7 @@ export function createJsonScanner(
     if (key > memoCount) return
     const place = key === 0 ? 0 : (memoEnds[key - 1] as number)
     memoCount = key
-    if (key === MAX_MEMO || place + to - from > MAX_MEMO_BYTES) return
+    if (key === MAX_MEMO || place + to - from > MAX_MEMO_BYTES || to - from < WORD) return
     memo.set(bytes.subarray(from, to), place)
     memoEnds[key] = place + to - from
     memoEntries[key] = entry
@@ -86,7 +99,7 @@ export function createJsonScanner(
     isEscaped = false
     let index = at
     for (;;) {
-      while (index < end && PLAIN[bytes[index] as number] === 1) index += 1
+      index = plainEnd(bytes, index, end)
       if (index >= end) return MORE
       const byte = bytes[index] as number
       if (byte === 0x22) return index + 1
@@ -143,11 +156,24 @@ export function createJsonScanner(
     return at + literal.length
   }
 
+  /** A name and a value of a list's item: the name comes first. */
+  function captureItem(part: number, node: number, kind: number, from: number, to: number): void {
+    if (part === ITEM_VALUE) {
+      if (item) capture(item.fields, kind, from, to)
+      item = undefined
+    } else if (part === ITEM_NAME && kind === STRING) {
+      let hash = trie.seed(node)
+      for (let index = from; index < to; index += 1) hash = hashStep(hash, lower(bytes[index] as number))
+      item = trie.find(node, hash, bytes, from, to)
+    }
+  }
+
   function capture(entry: number[], kind: number, from: number, to: number): void {
     for (let index = 0; index < entry.length; index += 2) {
       const field = entry[index] as number
       const rank = entry[index + 1] as number
-      if (field === every) {
+      if (field < 0) captureItem(field, rank, kind, from, to)
+      else if (field === every) {
         if (kind === STRING) onEvery(bytes, from, to)
       } else if (captured.kind[field] === 0 || rank < (captured.rank[field] as number)) {
         // An empty text says nothing, and a lesser name may.
@@ -178,8 +204,7 @@ export function createJsonScanner(
       const from = at
       const first = bytes[at] as number
       if (first === 0x22) {
-        at += 1
-        while (at < end && PLAIN[bytes[at] as number] === 1) at += 1
+        at = plainEnd(bytes, at + 1, end)
         if (at >= end || bytes[at] !== 0x22) return 0
         if (entry) capture(entry.fields, STRING, from + 1, at)
         at += 1
@@ -288,7 +313,8 @@ export function createJsonScanner(
         }
         if (!inObject) {
           // Items of an array stand for what the array stands for, which is still at hand in the outermost ones.
-          child = 0
+          child = trie.isItem(nodes[depth] as number) ? (nodes[depth] as number) : 0
+          item = undefined
           break
         }
         // A key.
@@ -348,6 +374,11 @@ export function createJsonScanner(
   return { captured, scan, skipText }
 }
 
+/** Bytes that are compared at a time, where they are the marked ones. */
+const WORD = 4
+const markedBytes = MARKED_BYTES?.bytes
+const markedWords = markedBytes && new DataView(markedBytes.buffer)
+
 /** Keys of a line that are remembered, and bytes of them. */
 const MAX_MEMO = 64
 const MAX_MEMO_BYTES = 4096
@@ -360,11 +391,6 @@ const NULL = [0x6e, 0x75, 0x6c, 0x6c]
 /** By byte: 1 for what may follow a backslash, but for `u`. */
 const ESCAPES = new Uint8Array(256)
 for (const character of '"\\/bfnrt') ESCAPES[character.charCodeAt(0)] = 1
-
-/** By byte: 1 for what stands for itself in a string. */
-export const PLAIN = new Uint8Array(256).fill(1, 0x20)
-PLAIN[0x22] = 0
-PLAIN[0x5c] = 0
 
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39

@@ -1,6 +1,7 @@
 /**
  * The names that logs use for what is read of a line, best first: nginx, Apache, Caddy, Traefik, HAProxy, AWS (load
- * balancer, WAF, CloudFront) and the Elastic Common Schema. A dot leads into a nested object, or stands in a flat name.
+ * balancer, WAF, CloudFront) and the Elastic Common Schema. A dot leads into a nested object, or stands in a flat name;
+ * a name in brackets is that of one item of a list of `{name, value}`.
  * Letter case does not matter.
  */
 export const LINE_NAMES = {
@@ -62,6 +63,7 @@ export const LINE_NAMES = {
     'request.headers.X-Forwarded-For',
     'headers.x-forwarded-for',
     'http.request.headers.x-forwarded-for',
+    'httpRequest.headers[X-Forwarded-For]',
     'forwarded_for',
     'xff',
   ],
@@ -70,6 +72,7 @@ export const LINE_NAMES = {
     'http_host',
     'request.host',
     'httpRequest.host',
+    'httpRequest.headers[Host]',
     'RequestHost',
     'url.domain',
     'domain_name',

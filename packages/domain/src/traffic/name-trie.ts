@@ -7,14 +7,23 @@ export type NameTrie = {
   seed(node: number): number
   /** The entry of the key at `from`…`to` (exclusive), whose hash was made from the node's seed; undefined for none. */
   find(node: number, hash: number, bytes: Uint8Array, from: number, to: number): TrieEntry | undefined
+  /** Whether the node is that of items of a list: objects with a name and a value. */
+  isItem(node: number): boolean
 }
 
 export type TrieEntry = {
   /** The node of the object beneath, 0 for none. */
   child: number
-  /** What a value of this name gives: field and rank (0 is best) in turn, since a name may serve several fields. */
+  /**
+   * What a value of this name gives: field and rank (0 is best) in turn, since a name may serve several fields. In an item
+   * of a list also `ITEM_NAME` with the node in which its text is looked up, and `ITEM_VALUE`.
+   */
   fields: number[]
 }
+
+/** Stand in the place of a field. */
+export const ITEM_NAME = -1
+export const ITEM_VALUE = -2
 
 export const ROOT = 1
 
@@ -33,6 +42,7 @@ type Slot = TrieEntry & { node: number; hash: number; name: Uint8Array }
 /** Makes the trie of all names; the index of a field in `fields` is its number, that of a name its rank. */
 export function createNameTrie(fields: readonly (readonly string[])[]): NameTrie {
   const slots: Slot[] = []
+  const items = new Set<number>()
   let nodes = ROOT
 
   function entry(node: number, text: string): Slot {
@@ -45,19 +55,37 @@ export function createNameTrie(fields: readonly (readonly string[])[]): NameTrie
     return slot
   }
 
+  /** The node beneath this name. */
+  function beneath(node: number, text: string): number {
+    const outer = entry(node, text)
+    if (outer.child === 0) {
+      nodes += 1
+      outer.child = nodes
+    }
+    return outer.child
+  }
+
+  /** The node in which the names of a list's items are looked up. */
+  function namesOf(list: number): number {
+    const [kind, node] = entry(list, 'name').fields
+    if (kind === ITEM_NAME && node !== undefined) return node
+    items.add(list)
+    nodes += 1
+    entry(list, 'name').fields.push(ITEM_NAME, nodes)
+    entry(list, 'value').fields.push(ITEM_VALUE, 0)
+    return nodes
+  }
+
   for (const [field, names] of fields.entries()) {
     for (const [rank, name] of names.entries()) {
-      entry(ROOT, name).fields.push(field, rank)
-      const path = name.split('.')
-      let node = ROOT
-      for (const part of path.slice(0, -1)) {
-        const outer = entry(node, part)
-        if (outer.child === 0) {
-          nodes += 1
-          outer.child = nodes
-        }
-        node = outer.child
+      const [, list, item] = /^(.+)\[(.+)\]$/.exec(name) ?? []
+      const path = (list ?? name).split('.')
+      if (list !== undefined && item !== undefined) {
+        entry(namesOf(path.reduce(beneath, ROOT)), item).fields.push(field, rank)
+        continue
       }
+      entry(ROOT, name).fields.push(field, rank)
+      const node = path.slice(0, -1).reduce(beneath, ROOT)
       if (node !== ROOT) entry(node, path.at(-1) ?? '').fields.push(field, rank)
     }
   }
@@ -74,6 +102,7 @@ export function createNameTrie(fields: readonly (readonly string[])[]): NameTrie
 
   return {
     seed,
+    isItem: (node) => items.has(node),
     find(node, hash, bytes, from, to) {
       for (let place = hash & (size - 1); ; place = (place + 1) & (size - 1)) {
         const slot = table[place]

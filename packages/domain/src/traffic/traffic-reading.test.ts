@@ -72,6 +72,17 @@ describe('reading a traffic file', () => {
     ])
   })
 
+  test('in rows the number of a line is that of its row, whatever is blank before it', () => {
+    const good = JSON.stringify(at('2026-03-01T12:00:00Z'))
+    for (const text of [`\n${good}\n\r\n\n{oops\n \n{}\n`, `\n oops\n\n\n${good}\noops\n\n{}`]) {
+      const reading = createTrafficReading(nothing)
+      for (const byte of Buffer.from(text)) reading.push(Uint8Array.of(byte))
+      const { lines, rejects } = reading.end()
+      const rows = text.split('\n').flatMap((row, index) => (/oops|\{\}/.test(row) ? [index + 1] : []))
+      expect([lines, rejects.map(({ line }) => line)]).toEqual([rows.length + 1, rows])
+    }
+  })
+
   test('every malicious line has one reason: its source in a feed, else its host, else its own verdict', () => {
     const evil = { host: 'EVIL.example:443', action: 'blocked' }
     const summary = read(

@@ -2,7 +2,8 @@ import { DomainError } from '../errors.ts'
 import type { Address } from './line-addresses.ts'
 import { addressText } from './line-addresses.ts'
 import { createLineMarks } from './line-marks.ts'
-import { createTrafficScanner, type TrafficLine, type TrafficShape } from './traffic-scanner.ts'
+import type { TrafficLine } from './line-reader.ts'
+import { createTrafficScanner, type TrafficShape } from './traffic-scanner.ts'
 
 /** Length of the shortest unit of time that requests are counted by, in seconds. */
 export const SLOT = 300
@@ -62,7 +63,7 @@ export type ThreatCount = {
   last_seen: number
 }
 
-/** A line that could not be read. `line` counts from 1; `field` is what was missing or wrong, `""` for the line itself. */
+/** A line that could not be read. `line` counts from 1, in rows the blank ones too; `field` is what was missing or wrong, `""` for the line itself. */
 export type RejectedLine = { line: number; field: string; reason: string }
 
 /** Which lines of a file are malicious, and what was asked to know it. */
@@ -190,9 +191,9 @@ export function createTrafficReading(judge: Judge, known?: Uint8Array): TrafficR
       }
       accepted += 1
     },
-    reject({ field, reason }) {
+    reject({ field, reason }, blankRows) {
       rejected += 1
-      if (rejects.length < MAX_REJECTS) rejects.push({ line: accepted + rejected, field, reason })
+      if (rejects.length < MAX_REJECTS) rejects.push({ line: accepted + rejected + blankRows, field, reason })
     },
   })
 

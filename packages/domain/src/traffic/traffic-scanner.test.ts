@@ -65,6 +65,9 @@ describe('the shape of a traffic file', () => {
     ['null', 'null\n'],
     ['a single text in a row', '"x"\n\n'],
     ['text that is no JSON', 'hello'],
+    ['rows that are no JSON', 'hello\n42\nnull\n[]\n'],
+    ['a hundred rows that are no JSON before one that is', `${'hello\n'.repeat(100)}${line}`],
+    ['an object that is no JSON before a row that is', `{"a": tru}\n${line}`],
     ['an array that does not end', `[${line}`],
     ['an array that ends after a comma', `[${line},]`],
     ['an array with nothing between commas', `[${line},,${line}]`],
@@ -110,6 +113,56 @@ describe('the shape of a traffic file', () => {
     expect(lines.filter((seen) => 'time' in seen)).toHaveLength(broken.length + 1)
     expect(scan(text, [1]).lines).toEqual(lines)
   })
+
+  /** Rows of many lengths, each with a time of its own, and what they say. */
+  function manyRows(count: number, first: number) {
+    const rows = Array.from({ length: count }, (_, index) => {
+      const timestamp = new Date(Date.UTC(2026, 2, 1) + (first + index) * 1000).toISOString()
+      const path = 'x'.repeat(index % 997 === 500 ? 150_000 : (index * 7) % 300)
+      const log = { timestamp, '': index, client_ip: `192.0.${index % 256}.1`, path, action: 'blocked' }
+      return {
+        row: JSON.stringify(log),
+        time: timestamp,
+        client: `192.0.${index % 256}.1`,
+        host: '',
+        verdict: 'blocked',
+      }
+    })
+    return { text: rows.map(({ row }) => row).join('\n'), lines: rows.map(({ row, ...line }) => line) }
+  }
+
+  test.each([[[1000]], [[65_536]], [[100_000, 1, 65_536, 7]], [[200_000, 40_000]], [[10_000_000]]])(
+    'rows of any length are read, wherever the pieces of %s bytes end',
+    (sizes) => {
+      const { text, lines } = manyRows(2000, 0)
+      expect(scan(text, sizes).lines).toEqual(lines)
+    },
+  )
+
+  test('two files that come at the same time are read apart', () => {
+    const files = [manyRows(1200, 0), manyRows(1200, 86_400)].map(({ text, lines }) => {
+      const seen: string[] = []
+      const accept = ({ time }: { time: number }) => void seen.push(new Date(time).toISOString())
+      const scanner = createTrafficScanner({ accept, reject: () => seen.push('rejected') })
+      return { bytes: Buffer.from(text), wanted: lines.map(({ time }) => time), seen, scanner }
+    })
+    for (let at = 0; files.some(({ bytes }) => at < bytes.length); at += 50_000) {
+      for (const { bytes, scanner } of files) scanner.push(bytes.subarray(at, at + 50_000))
+    }
+    for (const { scanner, seen, wanted } of files) {
+      scanner.end()
+      expect(seen).toEqual(wanted)
+    }
+  })
+
+  test.each(['b": 1}', 'x'.repeat(50), '1} {', '"\u0000"'])(
+    'after a first row that was cut to %j the others are read',
+    (cut) => {
+      expect(scan(`${cut}\n${line}\n`)).toEqual({ shape: 'rows', lines: [{ reject: 'not JSON' }, read] })
+      expect(scan(`${cut}\n${line}`, [1])).toEqual({ shape: 'rows', lines: [{ reject: 'not JSON' }, read] })
+      expect(scan(`${`${cut}\n`.repeat(99)}${line}`).lines).toHaveLength(100)
+    },
+  )
 
   test('a row of more than a mebibyte is counted, and the next one read', () => {
     const long = JSON.stringify({ timestamp: T, x: 'y'.repeat(MAX_LINE_BYTES) })

@@ -24,7 +24,7 @@ export const TrafficUpload = object({
   format: described(v.picklist(TRAFFIC_SHAPES), 'How the lines stood in the file.'),
   rejects: described(
     v.array(object({ line: Count, field: v.string(), reason: v.string() })),
-    'The first 20 rejected lines: their number from 1, what was missing or wrong (`""` for the line itself), and why.',
+    'The first 20 rejected lines: their number from 1, in rows the blank ones too, what was missing or wrong (`""` for the line itself), and why.',
   ),
 })
 export type TrafficUpload = v.InferOutput<typeof TrafficUpload>
