@@ -236,7 +236,7 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
     return false
   }
 
-  /** Puts the next bytes, of which there are at most `MARKED`, behind what is left of those before, and marks them all. */
+  /** Puts the next bytes, of which there are at most `MARKED`, behind what is left of those before. */
   function addMarked(marked: MarkedBytes, part: Uint8Array): void {
     const from = MARKED - (length - at)
     marked.bytes.set(buffer.subarray(at, length), from)
@@ -244,7 +244,7 @@ export function createTrafficScanner(sink: LineSink): TrafficScanner {
     buffer = marked.bytes
     at = from
     length = MARKED + part.length
-    marked.mark(at, length)
+    marked.changed(length)
   }
 
   /** The same, for lines so long that they are read without marks. */
