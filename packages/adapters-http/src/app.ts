@@ -1,5 +1,6 @@
 import Router, { type RouterContext } from '@koa/router'
 import {
+  checkInParts,
   checkInvitation,
   DomainError,
   hasAnswer,
@@ -172,6 +173,8 @@ function handlers(ports: Ports, options: AppOptions) {
       const key = idempotencyKeyOf(ctx)
       const expected = expectedVersions(ctx)
       const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
+      // Before any unit is open, also where one keeps the answer.
+      if (route.body && route.limit === 'framework') input.body = await checkInParts(ports, route.body, input.body)
       const isChange = route.method === 'put' || route.method === 'delete'
       if (expected && isChange && !route.ifMatch) throw new DomainError('outdated')
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
 import { changesBetween, record } from '../events.ts'
-import { parse } from '../parse.ts'
+import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { requireVersion } from '../version.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
@@ -17,16 +17,17 @@ import { type SecurityFramework, SecurityFrameworkEdit } from './security-framew
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editSecurityFramework(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'nextTurn' | 'newSha256'>,
   caller: Caller,
   path: SecurityFrameworkPath,
   input: unknown,
   expected?: readonly string[],
 ): Promise<SecurityFramework> {
+  const checked = await checkInParts(ports, SecurityFrameworkEdit, input)
   return ports.transact(async (stores) => {
     const { organization, framework: id } = path
     await permitSecurityFramework(stores, caller, path, 'security_framework.edit')
-    const edit = parse(SecurityFrameworkEdit, input)
+    const edit = parse(SecurityFrameworkEdit, checked)
     await stores.securityFrameworks.lock(organization, id)
     const before = await stores.securityFrameworks.findActive(organization, id)
     if (!before) throw new DomainError('not_found')
