@@ -5,6 +5,7 @@ import {
   DomainError,
   hasAnswer,
   invalid,
+  jsonInParts,
   type Ports,
   sealOfCall,
   versionOf,
@@ -187,11 +188,14 @@ function handlers(ports: Ports, options: AppOptions) {
         return sendDocument(ctx, await route.handle({ ...request, ports, termsOf: () => ({}) }))
       }
       const { answer: shape, etagOf, status } = route
-      const rendered = (result: { [name: string]: unknown }): Answer => ({
+      const rendered = async (result: { [name: string]: unknown }): Promise<Answer> => ({
         status,
         location,
-        etag: etagOf && versionOf(ports, etagOf(result as never)),
-        text: JSON.stringify(success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]])))),
+        etag: etagOf && (await versionOf(ports, etagOf(result as never))),
+        text: await jsonInParts(
+          ports,
+          success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]]))),
+        ),
       })
       const run: Run = async ({ ports, upload = input.upload, around }) => {
         const termsOf: TermsOf = (answerOf) => ({

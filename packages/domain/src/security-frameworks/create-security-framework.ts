@@ -1,6 +1,6 @@
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { changesBetween, record } from '../events.ts'
+import { changesInParts, record } from '../events.ts'
 import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { partsOf } from './edit-security-framework.ts'
@@ -25,13 +25,13 @@ export async function createSecurityFramework(
     await authorize(stores, caller, organization, 'security_framework.create')
     const { title, security_frameworks: sent } = parse(NewSecurityFramework, checked)
     const stamp = await evidenceStamp(ports, stores, caller)
-    const framework = { title, security_frameworks: mergeControls([], sent, stamp) }
+    const framework = { title, security_frameworks: await mergeControls(ports, [], sent, stamp) }
     const id = await stores.securityFrameworks.insert({ ...framework, organization, created_at: stamp.datetime })
     await record(ports, stores, caller, {
       type: 'security_framework.created',
       organization,
       record: id,
-      changes: changesBetween({}, partsOf(framework)),
+      changes: await changesInParts(ports, {}, partsOf(framework)),
       details: { title, controls: sent.length },
     })
     return { id, ...framework }

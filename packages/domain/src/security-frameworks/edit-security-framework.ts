@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { changesBetween, record } from '../events.ts'
+import { changesInParts, record } from '../events.ts'
 import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { requireVersion } from '../version.ts'
@@ -17,7 +17,7 @@ import { type SecurityFramework, SecurityFrameworkEdit } from './security-framew
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editSecurityFramework(
-  ports: Needs<'transact' | 'now' | 'nextTurn' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'nextTurn' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   path: SecurityFrameworkPath,
   input: unknown,
@@ -31,18 +31,23 @@ export async function editSecurityFramework(
     await stores.securityFrameworks.lock(organization, id)
     const before = await stores.securityFrameworks.findActive(organization, id)
     if (!before) throw new DomainError('not_found')
-    requireVersion(ports, before, expected)
+    await requireVersion(ports, before, expected)
     const after: SecurityFramework = { ...before, title: edit.title ?? before.title }
     if (edit.security_frameworks) {
       const stamp = await evidenceStamp(ports, stores, caller)
-      after.security_frameworks = mergeControls(before.security_frameworks, edit.security_frameworks, stamp)
+      after.security_frameworks = await mergeControls(
+        ports,
+        before.security_frameworks,
+        edit.security_frameworks,
+        stamp,
+      )
     }
     await stores.securityFrameworks.update(after)
     await record(ports, stores, caller, {
       type: 'security_framework.edited',
       organization,
       record: id,
-      changes: changesBetween(partsOf(before), partsOf(after)),
+      changes: await changesInParts(ports, partsOf(before), partsOf(after)),
     })
     return after
   })
