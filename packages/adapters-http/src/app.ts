@@ -1,9 +1,11 @@
 import Router, { type RouterContext } from '@koa/router'
 import {
+  checkInParts,
   checkInvitation,
   DomainError,
   hasAnswer,
   invalid,
+  jsonInParts,
   type Ports,
   sealOfCall,
   versionOf,
@@ -185,6 +187,8 @@ function handlers(ports: Ports, options: AppOptions) {
       const key = idempotencyKeyOf(ctx)
       const expected = expectedVersions(ctx)
       const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
+      // Before any unit is open, also where one keeps the answer.
+      if (route.body && route.limit === 'framework') input.body = await checkInParts(ports, route.body, input.body)
       const isChange = route.method === 'put' || route.method === 'delete'
       if (expected && isChange && !route.ifMatch) throw new DomainError('outdated')
 
@@ -197,11 +201,14 @@ function handlers(ports: Ports, options: AppOptions) {
         return sendDocument(ctx, await route.handle({ ...request, ports, termsOf: () => ({}) }))
       }
       const { answer: shape, etagOf, status } = route
-      const rendered = (result: { [name: string]: unknown }): Answer => ({
+      const rendered = async (result: { [name: string]: unknown }): Promise<Answer> => ({
         status,
         location,
-        etag: etagOf && versionOf(ports, etagOf(result as never)),
-        text: JSON.stringify(success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]])))),
+        etag: etagOf && (await versionOf(ports, etagOf(result as never))),
+        text: await jsonInParts(
+          ports,
+          success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]]))),
+        ),
       })
       const run: Run = async ({ ports, upload = input.upload, around }) => {
         const termsOf: TermsOf = (answerOf) => ({

@@ -18,7 +18,7 @@ import type { Upload } from './route.ts'
 export type Answer = { status: number; location?: string | undefined; etag?: string | undefined; text: string }
 
 /** Makes what runs around the last unit of a use case whose result becomes an answer by `answerOf`. */
-type AroundUpload = <Kept>(answerOf: (kept: Kept) => Answer) => Around<Kept>
+type AroundUpload = <Kept>(answerOf: (kept: Kept) => Promise<Answer>) => Around<Kept>
 
 /** Runs a use case and makes its answer. */
 export type Run = (given: { ports: Ports; upload?: Upload; around?: AroundUpload }) => Promise<Answer>
@@ -79,14 +79,25 @@ function fingerprintOf(parts: unknown[], body: Uint8Array = new Uint8Array()): s
 /** All that the use case does is one unit. */
 async function inOneUnit(ports: Ports, call: RepeatableCall, run: Run): Promise<Answer> {
   const answer = await ports.transact((stores) =>
-    doOnce(ports, stores, call, async () => JSON.stringify(await run({ ports: within(ports, stores) }))),
+    doOnce(ports, stores, call, async () => keptOf(await run({ ports: within(ports, stores) }))),
   )
-  return JSON.parse(answer)
+  return answerIn(answer)
 }
 
 /** The ports on a unit that is open already: what asks for a unit gets this one. */
 function within(ports: Ports, stores: Stores): Ports {
   return { ...ports, ...stores, transact: (work) => work(stores) }
+}
+
+/** The answer as it is kept: a line of JSON, then its text as it stands, which may be long. */
+function keptOf({ text, ...head }: Answer): string {
+  return `${JSON.stringify(head)}\n${text}`
+}
+
+function answerIn(kept: string): Answer {
+  const end = kept.indexOf('\n')
+  // Up to version 0.1 all of it was one line of JSON.
+  return end < 0 ? JSON.parse(kept) : { ...JSON.parse(kept.slice(0, end)), text: kept.slice(end + 1) }
 }
 
 async function* hashed(content: AsyncIterable<Uint8Array>, hash: ReturnType<typeof createHash>) {
@@ -110,7 +121,7 @@ async function inLastUnit(ports: Ports, callOf: () => RepeatableCall, upload: Up
     let kept: Awaited<ReturnType<typeof work>> | undefined
     await doOnce(ports, stores, callOf(), async () => {
       kept = await work()
-      return JSON.stringify(answerOf(kept))
+      return keptOf(await answerOf(kept))
     })
     if (kept === undefined) throw ANSWERED_BEFORE
     return kept
@@ -127,5 +138,5 @@ async function earlierAnswer(ports: Ports, call: RepeatableCall): Promise<Answer
   // In a unit, which is acknowledged only once the one is that has kept the answer.
   const answer = await ports.transact(({ answers }) => findAnswer({ answers, now: ports.now }, call))
   if (answer === undefined) throw new DomainError('unavailable')
-  return JSON.parse(answer)
+  return answerIn(answer)
 }

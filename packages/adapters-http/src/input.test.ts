@@ -1,9 +1,10 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { memoryPorts } from '@security-management/domain/memory'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { openLine } from './testing/raw.ts'
 import { formOf, type Sent } from './testing/requests.ts'
-import { call, startService, until } from './testing/service.ts'
+import { call, startService, startServiceOn, until } from './testing/service.ts'
 import { aBlocker, aPerson, aSite } from './testing/world.ts'
 
 // Where a part that looks like a file would be written; looked up when the reader of forms is imported.
@@ -146,6 +147,35 @@ describe('a JSON body', () => {
     expect(JSON.stringify(json).length).toBeGreaterThan(4_000_000)
     expect((await call(service, 'POST', frameworks, { token, json })).status).toBe(201)
   })
+
+  test.each([{}, { 'Idempotency-Key': 'k' }])(
+    'of a framework is looked at before its unit of work begins, and lets turns pass: %j',
+    async (key) => {
+      const ports = memoryPorts()
+      let turns = 0
+      const atUnits: number[] = []
+      const service = await startServiceOn({
+        ...ports,
+        nextTurn() {
+          turns += 1
+          return ports.nextTurn()
+        },
+        transact(work: Parameters<typeof ports.transact>[0]) {
+          atUnits.push(turns)
+          return ports.transact(work)
+        },
+      } as typeof ports)
+      const owner = await aPerson(ports, 'owner@example.com')
+      const site = await aSite(ports, owner, 'Alpha')
+      const evidences = Array.from({ length: 10_000 }, () => ({}))
+      const json = { title: 'T', security_frameworks: [{ id: 'a', title: 'A', evidences }] }
+      const frameworks = `/api/v1/organizations/${site.organization}/security-frameworks`
+      const { status } = await call(service, 'POST', frameworks, { token: owner.token, json, headers: { ...key } })
+      expect(status).toBe(201)
+      expect(atUnits).toContain(10)
+      expect(turns).toBeGreaterThan(20)
+    },
+  )
 
   test('may have a megabyte, and not a byte more, whether it says so or not', async () => {
     const { create, unchanged } = await aService()

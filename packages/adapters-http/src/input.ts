@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { bounded, DomainError, invalid, MAX_DEPTH } from '@security-management/domain'
+import { bounded, DomainError, invalid } from '@security-management/domain'
 import { parse as parseContentDisposition } from 'content-disposition'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
 import type { Context } from './context.ts'
+import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
 import type { Limits, Route, Upload, UploadKind } from './route.ts'
 
@@ -30,10 +31,11 @@ export async function readInput(ctx: Context, route: Route, { limits, requestTim
   if (route.upload) return { body: undefined, upload: readUpload(ctx, route.upload, limits[route.upload]) }
   if (!route.body) return { body: undefined }
   if (route.bodyMayBeMissing && !hasBody(ctx.req)) return { body: {} }
-  const bounds = { limit: limits[route.limit ?? 'json'], requestTimeout }
+  const kind = route.limit ?? 'json'
+  const bounds = { limit: limits[kind], requestTimeout }
   const isForm = route.formats === 'json+multipart' && mediaTypeOf(ctx) === 'multipart/form-data'
   const text = isForm ? await readDataPart(ctx, bounds) : await readJson(ctx, route, bounds)
-  return { body: parseJson(text, MAX_VALUES[route.limit ?? 'json']), text }
+  return { body: await parseJson(text, MAX_VALUES[kind]), text }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -78,48 +80,6 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
  * at in a moment.
  */
 const MAX_VALUES = { json: 20_000, framework: 500_000 }
-
-function parseJson(bytes: Uint8Array, maxValues: number): unknown {
-  const { depth, values } = measured(bytes)
-  if (depth > MAX_DEPTH) throw invalid('', `The body is nested more than ${MAX_DEPTH} levels deep`)
-  if (values > maxValues) throw invalid('', `The body holds more than ${maxValues} values`)
-  let text: string
-  try {
-    text = UTF8.decode(bytes)
-  } catch {
-    throw invalid('', 'The body is not UTF-8')
-  }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw invalid('', `The body is not JSON: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** How deep and wide a JSON text is, found from its bytes before a parser builds anything of them. */
-function measured(bytes: Uint8Array): { depth: number; values: number } {
-  let depth = 0
-  let deepest = 0
-  let values = 1
-  let inString = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (inString) {
-      if (byte === BACKSLASH) at += 1
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
-    else if (byte === 0x5b || byte === 0x7b) {
-      depth += 1
-      values += 1
-      if (depth > deepest) deepest = depth
-    } else if (byte === 0x2c) values += 1
-    else if (byte === 0x5d || byte === 0x7d) depth -= 1
-  }
-  return { depth: deepest, values }
-}
 
 /** The bytes of the body, inflated, and no more than `limit` of them. */
 function contentOf(ctx: Context, { limit, requestTimeout }: JsonBounds): AsyncIterable<Uint8Array> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type ChainedEvent,
   type ChainHead,
@@ -79,7 +80,7 @@ const insertRows = hot((db, json: string) => {
 
 /** The events of one unit of work, which get their places in the chain when it ends. */
 export type Trail = {
-  append(event: DomainEvent): void
+  append(event: DomainEvent): Promise<void>
   /**
    * Chains what was appended. It takes the lock of the chain's head, which every unit with an event wants: as the
    * last thing a unit does, it is held shortly, and whoever holds it waits for nothing.
@@ -94,9 +95,9 @@ export function createTrail(db: Kysely<Schema>): Trail {
   let waiting: SerializedEvent[] = []
   return {
     events,
-    append(event) {
+    async append(event) {
       events.push(event)
-      waiting.push(serialize(event))
+      waiting.push(await serialize({ nextTurn }, event))
     },
     async write() {
       if (waiting.length === 0) return
@@ -115,26 +116,45 @@ export function sha256() {
   return { update: (data: Uint8Array | string) => void hash.update(data), digest: () => hash.digest('hex') }
 }
 
+/** Characters of values from which on a row is inserted by itself. */
+const LARGE = 256 * 1024
+
 /** Inserts rows as they stand. */
 export async function insertChain(db: Kysely<Schema>, chain: readonly ChainRow[]): Promise<void> {
-  for (let start = 0; start < chain.length; start += ROWS_AT_ONCE) {
-    const values = chain
-      .slice(start, start + ROWS_AT_ONCE)
-      .map((row) => [
-        row.position,
-        row.type,
-        row.organization,
-        row.record,
-        row.user_id,
-        row.token,
-        row.request_id,
-        row.datetime,
-        row.changes,
-        row.details,
-        row.hash,
-      ])
-    await insertRows(db, JSON.stringify(values))
+  let part: ChainRow[] = []
+  for (const row of chain) {
+    if (row.changes.length >= LARGE) {
+      await insertPart(db, part)
+      // It was hashed just now and is committed soon: each takes its time.
+      await nextTurn()
+      // Within JSON its texts would be written and read once more.
+      await db.insertInto('event').values(row).execute()
+      await nextTurn()
+      part = []
+    } else if (part.push(row) === ROWS_AT_ONCE) {
+      await insertPart(db, part)
+      part = []
+    }
   }
+  await insertPart(db, part)
+}
+
+async function insertPart(db: Kysely<Schema>, part: readonly ChainRow[]): Promise<void> {
+  if (part.length === 0) return
+  const values = part.map((row) => [
+    row.position,
+    row.type,
+    row.organization,
+    row.record,
+    row.user_id,
+    row.token,
+    row.request_id,
+    row.datetime,
+    row.changes,
+    row.details,
+    row.hash,
+  ])
+  await insertRows(db, JSON.stringify(values))
 }
 
 /** @param trail of the unit of work that `db` belongs to; there is none for reads outside of units. */
@@ -144,7 +164,7 @@ export function sqlEvents(db: Kysely<Schema>, trail?: Trail): EventStore {
   return {
     async append(event) {
       if (!trail) throw new Error('Events are appended in a unit of work')
-      trail.append(event)
+      await trail.append(event)
     },
     async listOf(organization, { user, types, record, from, to }, page) {
       await settled()

@@ -1,5 +1,12 @@
-import type { Control, Evidence, SecurityFramework, SecurityFrameworkStore } from '@security-management/domain'
-import { type Kysely, sql } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type Control,
+  type Evidence,
+  jsonInParts,
+  type SecurityFramework,
+  type SecurityFrameworkStore,
+} from '@security-management/domain'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import { numbers, pageOf, rows } from './expressions.ts'
 import { hot } from './hot.ts'
@@ -51,7 +58,9 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
       const [row] = await findTitle(db, organization, id)
       if (!row) return undefined
       const controls = await findControls(db, JSON.stringify([id]))
-      return { id, title: row.title, security_frameworks: controls.map(toControl) }
+      const security_frameworks: Control[] = []
+      for await (const { control } of readControls(controls)) security_frameworks.push(control)
+      return { id, title: row.title, security_frameworks }
     },
     async findControl(organization, id, control) {
       const [row] = await findOneControl(db, organization, id, control)
@@ -69,8 +78,8 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         return { id, title, security_frameworks: [] }
       })
       const byId = new Map(page.data.map((framework) => [framework.id, framework]))
-      for (const row of await findControls(db, JSON.stringify([...byId.keys()]))) {
-        byId.get(row.framework)?.security_frameworks.push(toControl(row))
+      for await (const { row, control } of readControls(await findControls(db, JSON.stringify([...byId.keys()])))) {
+        byId.get(row.framework)?.security_frameworks.push(control)
       }
       return page
     },
@@ -94,7 +103,7 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
     async setEvidences(id, control, evidences) {
       await db
         .updateTable('control')
-        .set({ evidences: JSON.stringify(evidences) })
+        .set({ evidences: await jsonInParts({ nextTurn }, evidences) })
         .where('framework', '=', id)
         .where('id', '=', control)
         .execute()
@@ -155,17 +164,36 @@ function active(db: Kysely<Schema>) {
     .where('organization.removed_at', 'is', null)
 }
 
+/** Characters of controls that are stored, or read, in one turn of the event loop; and of one that is stored by itself. */
+const PART = 256 * 1024
+
+type ControlRow = Pick<Selectable<Schema['control']>, 'id' | 'position' | 'body' | 'frequency' | 'evidences'>
+
 /** Inserts the controls, or replaces those that are there; what was told of a control stays. */
 async function putControls(db: Kysely<Schema>, framework: number, controls: Control[]): Promise<void> {
+  let part: ControlRow[] = []
+  let size = 0
+  for (const [position, { id, frequency, evidences, ...rest }] of controls.entries()) {
+    const body = await jsonInParts({ nextTurn }, rest)
+    const row = { id, position, body, frequency, evidences: await jsonInParts({ nextTurn }, evidences) }
+    size += row.body.length + row.evidences.length
+    if (size < PART) {
+      part.push(row)
+      continue
+    }
+    await putRows(db, framework, part)
+    await putRow(db, framework, row)
+    await nextTurn()
+    part = []
+    size = 0
+  }
+  await putRows(db, framework, part)
+}
+
+async function putRows(db: Kysely<Schema>, framework: number, controls: ControlRow[]): Promise<void> {
   if (controls.length === 0) return
   const json = JSON.stringify(
-    controls.map(({ id, frequency, evidences, ...body }, position) => [
-      id,
-      position,
-      JSON.stringify(body),
-      frequency,
-      JSON.stringify(evidences),
-    ]),
+    controls.map(({ id, position, body, frequency, evidences }) => [id, position, body, frequency, evidences]),
   )
   const field = (index: number) => sql`item.value ->> ${sql.lit(index)}`
   await sql`
@@ -175,6 +203,30 @@ async function putControls(db: Kysely<Schema>, framework: number, controls: Cont
     on conflict (framework, id) do update set
       position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences
   `.execute(db)
+}
+
+/** Of a row that is large its texts are bound as they are: within JSON they would be written and read once more. */
+async function putRow(db: Kysely<Schema>, framework: number, row: ControlRow): Promise<void> {
+  const { id, position, body, frequency, evidences } = row
+  await sql`
+    insert into control (framework, id, position, body, frequency, evidences)
+    values (${framework}, ${id}, ${position}, ${body}, ${frequency}, ${evidences})
+    on conflict (framework, id) do update set
+      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences
+  `.execute(db)
+}
+
+/** The controls that the rows hold, with a turn of the event loop after each part. */
+async function* readControls<Row extends Parameters<typeof toControl>[0]>(found: readonly Row[]) {
+  let size = 0
+  for (const row of found) {
+    size += row.body.length + row.evidences.length
+    if (size > PART) {
+      await nextTurn()
+      size = row.body.length + row.evidences.length
+    }
+    yield { row, control: toControl(row) }
+  }
 }
 
 function toControl(row: { id: string; body: string; frequency: string; evidences: string }): Control {

@@ -2,6 +2,7 @@ import mitt, { type Emitter } from 'mitt'
 import type { Actor } from './access/caller.ts'
 import { OPERATOR } from './access/caller.ts'
 import type { ChainHead, ChainRow } from './audit/chain.ts'
+import { jsonInParts } from './json-text.ts'
 import { noticeOf } from './notifications/notices.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { Needs, Stores } from './ports.ts'
@@ -157,12 +158,34 @@ export async function record(
 
 /** The fields in which two states of a record differ; undefined for one that is only in the other state. */
 export function changesBetween(before: object, after: object): Changes {
+  return changesBut(before, after, (_, old, value) => JSON.stringify(old ?? null) === JSON.stringify(value ?? null))
+}
+
+/** The same for records that may be large: a part of a field at a time, with a turn of the event loop between. */
+export async function changesInParts(ports: Needs<'nextTurn'>, before: object, after: object): Promise<Changes> {
+  const old = new Map<string, unknown>(Object.entries(before))
+  const same = new Set<string>()
+  for (const [field, value] of Object.entries(after)) {
+    const was = old.get(field) ?? null
+    const isSame =
+      was === null || (value ?? null) === null
+        ? was === (value ?? null)
+        : (await jsonInParts(ports, was)) === (await jsonInParts(ports, value))
+    if (isSame) same.add(field)
+  }
+  return changesBut(before, after, (field) => same.has(field))
+}
+
+/** The changes of all fields that are not the same. */
+function changesBut(
+  before: object,
+  after: object,
+  isSame: (field: string, old: unknown, value: unknown) => boolean,
+): Changes {
   const old = new Map<string, unknown>(Object.entries(before))
   const changed = new Map<string, [unknown, unknown]>()
   for (const [field, value] of Object.entries(after)) {
-    if (JSON.stringify(old.get(field) ?? null) !== JSON.stringify(value ?? null)) {
-      changed.set(field, [old.get(field), value])
-    }
+    if (!isSame(field, old.get(field), value)) changed.set(field, [old.get(field), value])
     old.delete(field)
   }
   for (const [field, value] of old) if ((value ?? null) !== null) changed.set(field, [value, undefined])

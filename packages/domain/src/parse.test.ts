@@ -1,8 +1,11 @@
+import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from './errors.ts'
+import { systemSurroundings } from './memory/surroundings.ts'
 import { orderOf, pageEntries } from './page.ts'
-import { object, optionalEntries, parse } from './parse.ts'
+import { checkInParts, object, optionalEntries, parse } from './parse.ts'
+import { NewSecurityFramework, SecurityFrameworkEdit } from './security-frameworks/security-framework.ts'
 import { bounded } from './stream.ts'
 import { refusedPaths } from './testing/world.ts'
 
@@ -123,5 +126,142 @@ describe('bounded', () => {
 
   test('refuses one byte more', async () => {
     await expect(sizeOf(bounded(pieces(3, 8), 10))).rejects.toMatchObject({ code: 'too_large' })
+  })
+})
+
+describe('input that is looked at in parts', () => {
+  const outcome = async (schema: v.GenericSchema, input: unknown) => {
+    const of = (given: unknown) => {
+      try {
+        return { output: parse(schema, given) }
+      } catch (error) {
+        if (error instanceof DomainError) return { code: error.code, details: error.details }
+        throw error
+      }
+    }
+    return { atOnce: of(input), inParts: of(await checkInParts(systemSurroundings(), schema, input)) }
+  }
+
+  test('comes to what it comes to at once', async () => {
+    const text = fc.constantFrom('', 'a', 'b ', '\u0000', 1)
+    const some = <T>(key: string, value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }).map((v) => [key, v])
+    const entries = (...of: fc.Arbitrary<unknown[]>[]) =>
+      fc.tuple(...of).map((pairs) => Object.fromEntries(pairs.filter(([, value]) => value !== undefined)))
+    const evidence = entries(
+      some(
+        'files',
+        fc.oneof(fc.array(text, { maxLength: 3 }), fc.array(fc.constant('/f'), { minLength: 101, maxLength: 110 })),
+      ),
+      some('completed', fc.constantFrom(0, 1, -1)),
+      some('datetime', fc.constantFrom('2020-01-01', 'never')),
+    )
+    const json = fc.oneof(
+      fc.constant({}),
+      fc.constant([]),
+      fc.dictionary(fc.constantFrom('a', '\u0001'), fc.jsonValue()),
+    )
+    const control = entries(
+      some('id', fc.constantFrom('a', 'b', '..')),
+      some('title', text),
+      some('details', json),
+      some('evidences', fc.oneof(fc.array(evidence, { maxLength: 4 }), fc.constant(null))),
+    )
+    const framework = entries(some('title', text), some('security_frameworks', fc.array(control, { maxLength: 4 })))
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(framework, fc.jsonValue()), async (input) => {
+        const { atOnce, inParts } = await outcome(NewSecurityFramework, input)
+        expect(inParts).toEqual(atOnce)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test.each([0, 999, 1000, 1001, 24_999])('is refused for its item %i, and for the first of them', async (wrong) => {
+    const evidences = Array.from({ length: 25_000 }, (_, index) => (index < wrong ? {} : { completed: -1 }))
+    const input = {
+      title: 'T',
+      security_frameworks: [
+        { id: 'a', title: 'A' },
+        { id: 'b', title: 'B', evidences },
+      ],
+    }
+    const { atOnce, inParts } = await outcome(NewSecurityFramework, input)
+    expect(inParts).toEqual(atOnce)
+    const path = `security_frameworks.1.evidences.${wrong}.completed`
+    expect(inParts).toMatchObject({ code: 'invalid', details: [{ path }] })
+  })
+
+  test('is refused for what comes first, whatever comes later', async () => {
+    const wrong = Array.from({ length: 25_000 }, () => ({ completed: -1 }))
+    const controls = [
+      { id: 'a', title: '' },
+      { id: 'b', title: 'B', evidences: wrong },
+    ]
+    const titled = await outcome(NewSecurityFramework, { title: '', security_frameworks: controls })
+    expect(titled.inParts).toMatchObject({ details: [{ path: 'title' }] })
+    const untitled = await outcome(NewSecurityFramework, { title: 'T', security_frameworks: controls })
+    expect(untitled.inParts).toMatchObject({ details: [{ path: 'security_frameworks.0.title' }] })
+    expect([titled.inParts, untitled.inParts]).toEqual([titled.atOnce, untitled.atOnce])
+  })
+
+  test('is refused where an array is too long, or an object holds what cannot be stored', async () => {
+    const files = Array.from({ length: 30_000 }, () => '/f')
+    const details = { a: Array.from({ length: 300 }, () => ({ b: [{ c: '\u0000' }] })) }
+    for (const control of [
+      { evidences: [{ files }] },
+      { details },
+      { details: { a: files } },
+      { evidences: [{ files }], details },
+    ]) {
+      const input = { title: 'T', security_frameworks: [{ id: 'a', title: 'A', ...control }] }
+      const { atOnce, inParts } = await outcome(NewSecurityFramework, input)
+      expect(inParts).toEqual(atOnce)
+      expect(inParts).toMatchObject({ code: 'invalid' })
+    }
+  })
+
+  test('may be one array in two places, of which each is looked at by its own schema', async () => {
+    const shared = Array.from({ length: 200 }, () => ({}))
+    const input = {
+      title: 'T',
+      security_frameworks: [{ id: 'a', title: 'A', evidences: [...shared, { files: shared }] }],
+    }
+    const same = {
+      ...input,
+      security_frameworks: [
+        { id: 'a', title: 'A', evidences: shared },
+        { id: 'b', title: 'B', evidences: shared },
+      ],
+    }
+    for (const each of [input, same]) {
+      const { atOnce, inParts } = await outcome(NewSecurityFramework, each)
+      expect(inParts).toEqual(atOnce)
+    }
+  })
+
+  test('is looked at once, and for one schema alone', async () => {
+    const checked = await checkInParts(systemSurroundings(), NewSecurityFramework, { title: 'T' })
+    expect(await checkInParts(systemSurroundings(), NewSecurityFramework, checked)).toBe(checked)
+    expect(parse(NewSecurityFramework, checked)).toEqual({ title: 'T', security_frameworks: [] })
+    expect(() => parse(SecurityFrameworkEdit, checked)).toThrow('another schema')
+  })
+
+  test('lets a turn pass after every thousand values', async () => {
+    let turns = 0
+    const nextTurn = async () => {
+      turns += 1
+    }
+    const evidences = Array.from({ length: 10_000 }, () => ({ files: ['/a'] }))
+    const details = { a: Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => 1)) }
+    await checkInParts({ nextTurn }, NewSecurityFramework, {
+      title: 'T',
+      security_frameworks: [{ id: 'a', title: 'A', evidences }],
+    })
+    expect(turns).toBe(20)
+    await checkInParts({ nextTurn }, NewSecurityFramework, {
+      title: 'T',
+      security_frameworks: [{ id: 'a', title: 'A', details }],
+    })
+    expect(turns).toBe(30)
   })
 })

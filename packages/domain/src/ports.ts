@@ -61,6 +61,8 @@ export type Seal = {
 /** Time, identity and randomness, so that a test can fix them. */
 export type Surroundings = {
   now(): Date
+  /** Resolves in another turn of the event loop, so that what came in meanwhile is not held up by work that takes long. */
+  nextTurn(): Promise<void>
   /** A random UUID, version 4. */
   newUuid(): string
   /** Bytes that nobody can guess. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { array, custom } from './parse.ts'
 import { createAddress, readAddress } from './traffic/line-addresses.ts'
 
 /** Greatest integer that every store and every JSON reader keeps exactly: 2^53 − 1. */
@@ -156,7 +157,7 @@ export const OptionalIpAddress = v.pipe(
 
 /** An array of at most 1,000 items. */
 export function list<const Item extends v.GenericSchema>(item: Item) {
-  return v.pipe(v.array(item), v.maxLength(MAX_ITEMS, `An array has at most ${MAX_ITEMS} items`))
+  return v.pipe(array(item), v.maxLength(MAX_ITEMS, `An array has at most ${MAX_ITEMS} items`))
 }
 
 /** A JSON object that the service keeps and does not read, for instance a plugin's configuration. */
@@ -164,10 +165,9 @@ export type JsonObject = { [key: string]: unknown }
 
 /** See the type `JsonObject`. Its texts keep the rules of every text, its depth is bounded. */
 export const JsonObject = v.pipe(
-  v.custom<JsonObject>(
-    (value) => isPlainObject(value) && isStorableJson(value, MAX_DEPTH),
-    'Must be a JSON object of well-formed texts and finite numbers',
-  ),
+  custom<JsonObject>(function* (value) {
+    return isPlainObject(value) && (yield* isStorableJson(value, MAX_DEPTH))
+  }, 'Must be a JSON object of well-formed texts and finite numbers'),
   v.metadata({ type: 'object', additionalProperties: true }),
 )
 
@@ -175,16 +175,23 @@ function isPlainObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isStorableJson(value: unknown, depth: number): boolean {
+/** Yields after each value. */
+function* isStorableJson(value: unknown, depth: number): Generator<void, boolean> {
+  yield
   if (depth < 0) return false
   if (value === null || typeof value === 'boolean') return true
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value === 'string') return isStorableText(value)
   if (Array.isArray(value)) {
-    return value.length <= MAX_ITEMS && value.every((item) => isStorableJson(item, depth - 1))
+    if (value.length > MAX_ITEMS) return false
+    for (const item of value) if (!(yield* isStorableJson(item, depth - 1))) return false
+    return true
   }
   if (!isPlainObject(value)) return false
-  return Object.entries(value).every(([key, item]) => isStorableText(key) && isStorableJson(item, depth - 1))
+  for (const [key, item] of Object.entries(value)) {
+    if (!isStorableText(key) || !(yield* isStorableJson(item, depth - 1))) return false
+  }
+  return true
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.ts'
+import { jsonTurns } from './json-text.ts'
 import type { Needs } from './ports.ts'
 
 /**
@@ -6,9 +7,9 @@ import type { Needs } from './ports.ts'
  *
  * @param state the record, or the part of it that edits change.
  */
-export function versionOf(ports: Needs<'newSha256'>, state: object): string {
+export async function versionOf(ports: Needs<'newSha256' | 'nextTurn'>, state: object): Promise<string> {
   const hash = ports.newSha256()
-  hash.update(JSON.stringify(state))
+  for await (const piece of jsonTurns(ports, state)) hash.update(piece)
   return hash.digest()
 }
 
@@ -18,10 +19,10 @@ export function versionOf(ports: Needs<'newSha256'>, state: object): string {
  *
  * @throws DomainError `outdated`.
  */
-export function requireVersion(
-  ports: Needs<'newSha256'>,
+export async function requireVersion(
+  ports: Needs<'newSha256' | 'nextTurn'>,
   state: object,
   expected: readonly string[] | undefined,
-): void {
-  if (expected && !expected.includes(versionOf(ports, state))) throw new DomainError('outdated')
+): Promise<void> {
+  if (expected && !expected.includes(await versionOf(ports, state))) throw new DomainError('outdated')
 }

@@ -4,7 +4,7 @@ import { anEvent } from '../contracts/builders.ts'
 import { type DomainEvent, EVENT_TYPES, type EventStore } from '../events.ts'
 import { systemSurroundings } from '../memory/index.ts'
 import { anyText } from '../testing/any-text.ts'
-import { type ChainHead, type ChainRow, chainEvents, EMPTY_CHAIN, lineOf, serialize } from './chain.ts'
+import { type ChainHead, type ChainRow, chainEvents, EMPTY_CHAIN, lineOf, type SerializedEvent } from './chain.ts'
 import { type Verification, verifyEvents, verifyExport } from './verify-events.ts'
 
 const { newSha256 } = systemSurroundings()
@@ -27,12 +27,17 @@ const anyEvent: fc.Arbitrary<DomainEvent> = fc
   })
   .map(anEvent)
 
+/** What `serialize` makes of an event, at once. */
+function serialized({ changes, details, ...event }: DomainEvent): SerializedEvent {
+  return { ...event, changes: JSON.stringify(changes), details: JSON.stringify(details) }
+}
+
 /** A trail of rows, appended in units of work of any length. */
 const anyTrail = fc.array(fc.array(anyEvent, { maxLength: 4 }), { minLength: 1, maxLength: 6 }).map((units) => {
   let head = EMPTY_CHAIN
   const rows: ChainRow[] = []
   for (const events of units) {
-    const chained = chainEvents(newSha256, head, events.map(serialize))
+    const chained = chainEvents(newSha256, head, events.map(serialized))
     rows.push(...chained.rows)
     head = chained.head
   }
@@ -170,7 +175,7 @@ describe('the audit trail', () => {
       for (const position of [0, -1]) {
         expect((await verify({ ...trail, rows: [...trail.rows, { ...row, position }] })).flaw?.position).toBe(position)
       }
-      const next = chainEvents(newSha256, trail.head, [serialize(anEvent())])
+      const next = chainEvents(newSha256, trail.head, [serialized(anEvent())])
       expect((await verify({ ...trail, rows: [...trail.rows, ...next.rows] })).flaw?.position).toBe(
         trail.rows.length + 1,
       )
@@ -181,11 +186,11 @@ describe('the audit trail', () => {
     const three = chainEvents(
       newSha256,
       EMPTY_CHAIN,
-      ['1', '2', '3'].map((record) => serialize(anEvent({ record }))),
+      ['1', '2', '3'].map((record) => serialized(anEvent({ record }))),
     )
     const [first, second] = three.rows
     if (!first || !second) throw new Error('There are three rows')
-    const forged = chainEvents(newSha256, first, [serialize(anEvent({ record: 'forged' }))])
+    const forged = chainEvents(newSha256, first, [serialized(anEvent({ record: 'forged' }))])
     const rows = three.rows.toSpliced(1, 1, ...forged.rows)
     expect((await verify({ ...three, rows })).flaw?.position).toBe(3)
     const lines = linesOf(three).with(1, lineOf(first.hash, forged.rows[0] ?? second))
@@ -194,7 +199,7 @@ describe('the audit trail', () => {
 
   test('shows a value that was moved from one column to the next, though the text of the row is the same', async () => {
     const nested = { x: [1, { a: 1, details: 2 }] } as unknown as DomainEvent['changes']
-    const trail = chainEvents(newSha256, EMPTY_CHAIN, [serialize(anEvent({ changes: nested }))])
+    const trail = chainEvents(newSha256, EMPTY_CHAIN, [serialized(anEvent({ changes: nested }))])
     const [row] = trail.rows
     if (!row) throw new Error('There is a row')
     const moved = { ...row, changes: '{"x":[1,{"a":1', details: '2}]},"details":{}' }
@@ -203,7 +208,7 @@ describe('the audit trail', () => {
   })
 
   test('says so when the note of its newest row is lost', async () => {
-    const { rows } = chainEvents(newSha256, EMPTY_CHAIN, [serialize(anEvent())])
+    const { rows } = chainEvents(newSha256, EMPTY_CHAIN, [serialized(anEvent())])
     expect((await verify({ rows, head: undefined as unknown as ChainHead })).flaw?.position).toBe(1)
   })
 

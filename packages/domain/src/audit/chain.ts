@@ -1,4 +1,5 @@
 import type { DomainEvent } from '../events.ts'
+import { jsonInParts } from '../json-text.ts'
 import type { Needs, Sha256 } from '../ports.ts'
 
 /** Where a chain ends: position and hash of its newest row. */
@@ -26,8 +27,11 @@ export type Flaw = {
 }
 
 /** The event with its values written as JSON, once for all. */
-export function serialize({ changes, details, ...event }: DomainEvent): SerializedEvent {
-  return { ...event, changes: JSON.stringify(changes), details: JSON.stringify(details) }
+export async function serialize(
+  ports: Needs<'nextTurn'>,
+  { changes, details, ...event }: DomainEvent,
+): Promise<SerializedEvent> {
+  return { ...event, changes: await jsonInParts(ports, changes), details: JSON.stringify(details) }
 }
 
 /** Chains events to the end of the trail, in their order. */

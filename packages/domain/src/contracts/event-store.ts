@@ -197,6 +197,23 @@ export function eventStoreContract(adapter: string, open: Open): void {
       })
     })
 
+    test('events of any size stand in the chain in the order in which they were appended', async () => {
+      await openFresh(open, async (ports) => {
+        const large = { title: [null, ODD_TEXT.repeat(10_000)] as [unknown, unknown] }
+        const records = ['1', '2', '3', '4', '5']
+        await ports.transact(async (stores) => {
+          for (const record of records) {
+            await stores.events.append(anEvent({ record, changes: record === '2' || record === '5' ? large : {} }))
+          }
+        })
+        const chain = await ports.events.readChain(0, 10)
+        expect(chain.map(({ record }) => record)).toEqual(records)
+        expect(JSON.parse(chain[1]?.changes ?? '')).toEqual(large)
+        expect(await verifyEvents(ports)).toMatchObject({ rows: 5 })
+        expect(await verifyEvents(ports)).not.toHaveProperty('flaw')
+      })
+    })
+
     test('the first row of a time is found, though times may go back', async () => {
       await openFresh(open, async (ports) => {
         const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`

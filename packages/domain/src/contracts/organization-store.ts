@@ -194,7 +194,7 @@ export function organizationStoreContract(adapter: string, open: Open): void {
     test('ten edits and removals at once that expect the same version: exactly one wins', async () => {
       const id = await storeOrganization(opened.ports, { name: 'before' })
       const owner = { user: (await storeMember(opened.ports, id, 'owner')).id }
-      const expected = [versionOf(opened.ports, await readOrganization(opened.ports, owner, id))]
+      const expected = [await versionOf(opened.ports, await readOrganization(opened.ports, owner, id))]
       const results = await tenAtOnce((index) =>
         index < 8
           ? editOrganization(opened.ports, owner, id, { name: `edit ${index}` }, expected)

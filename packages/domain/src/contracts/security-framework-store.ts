@@ -353,11 +353,32 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
       )
     })
 
+    test('controls of any size come back as they were stored, in their order, and are replaced', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const evidences = Array.from({ length: 3000 }, (_, index) => anEvidence({ details: `${ODD_TEXT} ${index}` }))
+      const details = { long: [ODD_FREE_TEXT.repeat(2000)] }
+      const controls = [
+        aControl({ id: 'small' }),
+        aControl({ id: 'long', evidences }),
+        aControl({ id: 'small too' }),
+        aControl({ id: 'wide', details: { a: details, b: details, c: details } }),
+        aControl({ id: 'long too', evidences }),
+      ]
+      const id = await store({ organization, title: 'Large', security_frameworks: controls })
+      const found = () => opened.ports.securityFrameworks.findActive(organization, id)
+      expect(await found()).toEqual({ id, title: 'Large', security_frameworks: controls })
+      const edited = controls.toReversed().map((control, index) => ({ ...control, title: `edited ${index}` }))
+      await update({ id, title: 'Large', security_frameworks: edited })
+      expect(await found()).toEqual({ id, title: 'Large', security_frameworks: edited })
+      const page = await opened.ports.securityFrameworks.listActive(organization, all('id'))
+      expect(page.data).toEqual([{ id, title: 'Large', security_frameworks: edited }])
+    })
+
     test('ten edits and removals at once that expect the same version: exactly one wins', async () => {
       const organization = await storeOrganization(opened.ports)
       const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
       const path = { organization, framework: await store({ organization }) }
-      const expected = [versionOf(opened.ports, await readSecurityFramework(opened.ports, owner, path))]
+      const expected = [await versionOf(opened.ports, await readSecurityFramework(opened.ports, owner, path))]
       const results = await tenAtOnce((index) =>
         index < 8
           ? editSecurityFramework(opened.ports, owner, path, { title: `edit ${index}` }, expected)

@@ -249,7 +249,7 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       const owner = { user: (await storeMember(opened.ports, organization, 'owner')).id }
       const id = await store({ organization })
       const before = await readThreatBlocker(opened.ports, owner, id)
-      const expected = [versionOf(opened.ports, editableState(before))]
+      const expected = [await versionOf(opened.ports, editableState(before))]
       const results = await tenAtOnce((index) =>
         editThreatBlocker(opened.ports, owner, id, { device_id: `edit ${index}` }, expected),
       )
@@ -267,7 +267,7 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       for (let times = 0; times < 5; times += 1) {
         const id = await store({ organization })
         const before = await readThreatBlocker(opened.ports, owner, id)
-        const expected = [versionOf(opened.ports, editableState(before))]
+        const expected = [await versionOf(opened.ports, editableState(before))]
         const results = await Promise.allSettled([
           editThreatBlocker(opened.ports, owner, id, { device_id: 'edited' }, expected),
           removeThreatBlocker(opened.ports, owner, id, expected),

@@ -4,14 +4,15 @@ import { pageOf } from './page-of.ts'
 import type { State } from './state.ts'
 import { systemSurroundings } from './surroundings.ts'
 
-const { newSha256 } = systemSurroundings()
+const surroundings = systemSurroundings()
 
 export function memoryEvents(state: State): EventStore {
   const head = (): ChainHead => [...state.events.values()].at(-1) ?? EMPTY_CHAIN
   return {
     // Units of work run one at a time here, on a copy, so that the place is known at once.
     async append(event) {
-      const { rows } = chainEvents(newSha256, head(), [serialize(event)])
+      const serialized = await serialize(surroundings, event)
+      const { rows } = chainEvents(surroundings.newSha256, head(), [serialized])
       for (const row of rows) state.events.set(row.position, row)
     },
 

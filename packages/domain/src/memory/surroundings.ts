@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { pipeline, type Transform } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { Seal, Surroundings } from '../ports.ts'
 import { gathered } from '../stream.ts'
@@ -23,6 +24,7 @@ const FAST = {
 export function systemSurroundings(): Surroundings {
   return {
     now: () => new Date(),
+    nextTurn: () => nextTurn(),
     newUuid: () => randomUUID(),
     randomBytes: (count) => randomBytes(count),
 

@@ -14,7 +14,7 @@ import { type Organization, OrganizationEdit } from './organization.ts'
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editOrganization(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   id: number,
   input: unknown,
@@ -26,7 +26,7 @@ export async function editOrganization(
     await stores.organizations.lock(id)
     const before = await stores.organizations.findActive(id)
     if (!before) throw new DomainError('not_found')
-    requireVersion(ports, before, expected)
+    await requireVersion(ports, before, expected)
     const after = await stores.organizations.update(id, edit)
     if (!after) throw new DomainError('not_found')
     const changes = changesBetween(before, after)

@@ -14,7 +14,7 @@ import type { Organization } from './organization.ts'
  * @throws DomainError `not_found` (also when already removed), `forbidden` (no owner), `outdated`.
  */
 export async function removeOrganization(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   id: number,
   expected?: readonly string[],
@@ -25,7 +25,7 @@ export async function removeOrganization(
     const removed = await stores.organizations.remove(id, ports.now().toISOString())
     if (!removed) throw new DomainError('not_found')
     // What was removed is what was there: the lock is held.
-    requireVersion(ports, removed, expected)
+    await requireVersion(ports, removed, expected)
     const changes = removalOf(removed)
     await record(ports, stores, caller, { type: 'organization.removed', organization: id, record: id, changes })
     return removed

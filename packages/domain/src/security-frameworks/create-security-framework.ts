@@ -1,7 +1,7 @@
 import { authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { changesBetween, record } from '../events.ts'
-import { parse } from '../parse.ts'
+import { changesInParts, record } from '../events.ts'
+import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { partsOf } from './edit-security-framework.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
@@ -15,22 +15,23 @@ import { NewSecurityFramework, type SecurityFramework } from './security-framewo
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths).
  */
 export async function createSecurityFramework(
-  ports: Needs<'transact' | 'now'>,
+  ports: Needs<'transact' | 'now' | 'nextTurn'>,
   caller: Caller,
   organization: number,
   input: unknown,
 ): Promise<SecurityFramework> {
+  const checked = await checkInParts(ports, NewSecurityFramework, input)
   return ports.transact(async (stores) => {
     await authorize(stores, caller, organization, 'security_framework.create')
-    const { title, security_frameworks: sent } = parse(NewSecurityFramework, input)
+    const { title, security_frameworks: sent } = parse(NewSecurityFramework, checked)
     const stamp = await evidenceStamp(ports, stores, caller)
-    const framework = { title, security_frameworks: mergeControls([], sent, stamp) }
+    const framework = { title, security_frameworks: await mergeControls(ports, [], sent, stamp) }
     const id = await stores.securityFrameworks.insert({ ...framework, organization, created_at: stamp.datetime })
     await record(ports, stores, caller, {
       type: 'security_framework.created',
       organization,
       record: id,
-      changes: changesBetween({}, partsOf(framework)),
+      changes: await changesInParts(ports, {}, partsOf(framework)),
       details: { title, controls: sent.length },
     })
     return { id, ...framework }

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { changesBetween, record } from '../events.ts'
-import { parse } from '../parse.ts'
+import { changesInParts, record } from '../events.ts'
+import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { requireVersion } from '../version.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
@@ -17,31 +17,37 @@ import { type SecurityFramework, SecurityFrameworkEdit } from './security-framew
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editSecurityFramework(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'nextTurn' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   path: SecurityFrameworkPath,
   input: unknown,
   expected?: readonly string[],
 ): Promise<SecurityFramework> {
+  const checked = await checkInParts(ports, SecurityFrameworkEdit, input)
   return ports.transact(async (stores) => {
     const { organization, framework: id } = path
     await permitSecurityFramework(stores, caller, path, 'security_framework.edit')
-    const edit = parse(SecurityFrameworkEdit, input)
+    const edit = parse(SecurityFrameworkEdit, checked)
     await stores.securityFrameworks.lock(organization, id)
     const before = await stores.securityFrameworks.findActive(organization, id)
     if (!before) throw new DomainError('not_found')
-    requireVersion(ports, before, expected)
+    await requireVersion(ports, before, expected)
     const after: SecurityFramework = { ...before, title: edit.title ?? before.title }
     if (edit.security_frameworks) {
       const stamp = await evidenceStamp(ports, stores, caller)
-      after.security_frameworks = mergeControls(before.security_frameworks, edit.security_frameworks, stamp)
+      after.security_frameworks = await mergeControls(
+        ports,
+        before.security_frameworks,
+        edit.security_frameworks,
+        stamp,
+      )
     }
     await stores.securityFrameworks.update(after)
     await record(ports, stores, caller, {
       type: 'security_framework.edited',
       organization,
       record: id,
-      changes: changesBetween(partsOf(before), partsOf(after)),
+      changes: await changesInParts(ports, partsOf(before), partsOf(after)),
     })
     return after
   })

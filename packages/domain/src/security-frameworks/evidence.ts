@@ -24,31 +24,57 @@ export async function evidenceStamp(
  * that one, with its time and submitter; any other is new, and stamped with this caller and this moment, whatever it
  * claims.
  */
-export function mergeControls(stored: Control[], sent: SentControl[], stamp: EvidenceStamp): Control[] {
+export async function mergeControls(
+  ports: Needs<'nextTurn'>,
+  stored: Control[],
+  sent: SentControl[],
+  stamp: EvidenceStamp,
+): Promise<Control[]> {
   const byId = new Map(stored.map((control) => [control.id, control]))
-  return sent.map(({ evidences, ...control }) => {
+  const merged: Control[] = []
+  for (const { evidences, ...control } of sent) {
     const before = byId.get(control.id)?.evidences ?? []
-    const after = evidences ? mergeEvidences(before, evidences, stamp) : before
+    const after = evidences ? await mergeEvidences(ports, before, evidences, stamp) : before
     const { frequency, description, evidence_type, ...first } = control
-    return { ...first, evidences: after, frequency, description, evidence_type }
-  })
+    merged.push({ ...first, evidences: after, frequency, description, evidence_type })
+  }
+  return merged
 }
 
-function mergeEvidences(stored: Evidence[], sent: SentEvidence[], stamp: EvidenceStamp): Evidence[] {
-  const take = createTaker(stored)
-  return sent.map((evidence) => {
-    const same = take(keyOf(evidence, evidence.datetime, evidence.submitted_by?.user_id))
-    if (same) return same
+async function mergeEvidences(
+  ports: Needs<'nextTurn'>,
+  stored: Evidence[],
+  sent: SentEvidence[],
+  stamp: EvidenceStamp,
+): Promise<Evidence[]> {
+  const take = await createTaker(ports, stored)
+  const merged: Evidence[] = []
+  for (const evidence of sent) {
+    if (merged.length % PART === PART - 1) await ports.nextTurn()
+    const same = take?.(keyOf(evidence, evidence.datetime, evidence.submitted_by?.user_id))
     const { files, details, completed, residual_risk } = evidence
-    return { files, details, datetime: stamp.datetime, completed, residual_risk, submitted_by: stamp.submitted_by }
-  })
+    const { datetime, submitted_by } = stamp
+    merged.push(same ?? { files, details, datetime, completed, residual_risk, submitted_by })
+  }
+  return merged
 }
 
-/** Hands out each stored entry once, oldest first, to who asks with its content and as much of its stamp as they know. */
-function createTaker(stored: Evidence[]): (key: string) => Evidence | undefined {
+/** Evidence entries that are compared in one turn of the event loop. */
+const PART = 500
+
+/**
+ * Hands out each stored entry once, oldest first, to who asks with its content and as much of its stamp as they know.
+ * Undefined where there is none to hand out.
+ */
+async function createTaker(
+  ports: Needs<'nextTurn'>,
+  stored: Evidence[],
+): Promise<((key: string) => Evidence | undefined) | undefined> {
+  if (stored.length === 0) return undefined
   const byKey = new Map<string, Evidence[]>()
   const taken = new Set<Evidence>()
-  for (const evidence of stored.toReversed()) {
+  for (const [index, evidence] of stored.toReversed().entries()) {
+    if (index % PART === PART - 1) await ports.nextTurn()
     const { datetime, submitted_by } = evidence
     for (const time of [datetime, undefined]) {
       for (const user of [submitted_by.user_id, undefined]) {

@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { changesBetween, record } from '../events.ts'
+import { changesInParts, record } from '../events.ts'
 import type { Needs } from '../ports.ts'
 import { requireVersion } from '../version.ts'
 import { partsOf } from './edit-security-framework.ts'
@@ -15,7 +15,7 @@ import type { SecurityFramework } from './security-framework.ts'
  * @throws DomainError `not_found` (also when already removed), `forbidden`, `outdated`.
  */
 export async function removeSecurityFramework(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   path: SecurityFrameworkPath,
   expected?: readonly string[],
@@ -25,14 +25,14 @@ export async function removeSecurityFramework(
     await permitSecurityFramework(stores, caller, path, 'security_framework.remove')
     await stores.securityFrameworks.lock(organization, id)
     const framework = await stores.securityFrameworks.findActive(organization, id)
-    if (framework) requireVersion(ports, framework, expected)
+    if (framework) await requireVersion(ports, framework, expected)
     const removed = await stores.securityFrameworks.remove(organization, id, ports.now().toISOString())
     if (!framework || !removed) throw new DomainError('not_found')
     await record(ports, stores, caller, {
       type: 'security_framework.removed',
       organization,
       record: id,
-      changes: changesBetween(partsOf(framework), {}),
+      changes: await changesInParts(ports, partsOf(framework), {}),
       details: { title: framework.title },
     })
     return framework

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { described, object } from '../parse.ts'
+import { array, described, object } from '../parse.ts'
 import {
   Count,
   CronExpression,
@@ -96,7 +96,7 @@ const entries = {
 export const SentControl = object({
   ...entries,
   evidences: v.optional(
-    v.pipe(v.array(SentEvidence), v.maxLength(MAX_EVIDENCES, `A control has at most ${MAX_EVIDENCES} evidences`)),
+    v.pipe(array(SentEvidence), v.maxLength(MAX_EVIDENCES, `A control has at most ${MAX_EVIDENCES} evidences`)),
   ),
 })
 export type SentControl = v.InferOutput<typeof SentControl>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aControl, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
+import { systemSurroundings } from '../memory/surroundings.ts'
 import {
   asksFor,
   asksForOnOrganization,
@@ -160,6 +161,40 @@ describe('creating a security framework', () => {
       'security_frameworks.0.evidences',
     ])
     await expect(createSecurityFramework(ports, as.owner, organization, input(10_000))).resolves.toBeDefined()
+  })
+
+  test('twenty thousand pieces of evidence are looked at before the unit of work, and hold up nobody', async () => {
+    const { ports, as, organization } = await aWorld()
+    let turns = 0
+    const atUnits: number[] = []
+    const counting: typeof ports = {
+      ...ports,
+      nextTurn() {
+        turns += 1
+        return ports.nextTurn()
+      },
+      transact(work) {
+        atUnits.push(turns)
+        return ports.transact(work)
+      },
+    }
+    const evidences = Array.from({ length: 10_000 }, () => ({ files: ['/a'] }))
+    const security_frameworks = ['a', 'b'].map((id) => ({ id, title: 'A', evidences }))
+    const { id } = await createSecurityFramework(counting, as.owner, organization, { title: 'x', security_frameworks })
+    // A turn for each thousand values that are checked, for each five hundred entries that are merged.
+    expect(atUnits).toEqual([40])
+    expect(turns).toBeGreaterThanOrEqual(80)
+    turns = 0
+    await editSecurityFramework(counting, as.owner, { organization, framework: id }, { security_frameworks })
+    expect(atUnits).toEqual([40, 40])
+    // Here what is stored is put in order as well, and compared with what becomes of it.
+    expect(turns).toBeGreaterThanOrEqual(40 + 80 + 40)
+  })
+
+  test('who may not create a framework is told so, whatever they sent', async () => {
+    const { ports, as, organization } = await aWorld()
+    const attempt = createSecurityFramework(ports, as.viewer, organization, { title: 1 })
+    await expect(attempt).rejects.toMatchObject({ code: 'forbidden' })
   })
 
   test('a hundred thousand pieces of evidence are the most that can be sent at once', async () => {
@@ -332,9 +367,10 @@ describe('merging evidence', () => {
   const second = anEvidence({ ...old, details: 'b', datetime: '2026-01-02T00:00:00.000Z' })
   const twin = { ...first, datetime: '2026-01-03T00:00:00.000Z' }
 
-  function merge(stored: (typeof first)[], sent: Partial<typeof first>[] | undefined) {
+  async function merge(stored: (typeof first)[], sent: Partial<typeof first>[] | undefined) {
     const whole = sent?.map((evidence) => ({ files: [], details: '', completed: 0, residual_risk: 0, ...evidence }))
-    const [control] = mergeControls([aControl({ evidences: stored })], [{ ...aControl(), evidences: whole }], stamp)
+    const sentControl = { ...aControl(), evidences: whole }
+    const [control] = await mergeControls(systemSurroundings(), [aControl({ evidences: stored })], [sentControl], stamp)
     return control?.evidences
   }
   /** What the client says of an entry but not of its stamp. */
@@ -342,37 +378,37 @@ describe('merging evidence', () => {
     return { files, details, completed, residual_risk }
   }
 
-  test('entries that are sent back are the stored ones, in the order sent', () => {
-    expect(merge([first, second], [second, first])).toEqual([second, first])
-    expect(merge([first, second], [bare(second), bare(first)])).toEqual([second, first])
+  test('entries that are sent back are the stored ones, in the order sent', async () => {
+    expect(await merge([first, second], [second, first])).toEqual([second, first])
+    expect(await merge([first, second], [bare(second), bare(first)])).toEqual([second, first])
   })
 
-  test('entries that are left out are gone; all stay where none are named', () => {
-    expect(merge([first, second], [second])).toEqual([second])
-    expect(merge([first, second], [])).toEqual([])
-    expect(merge([first, second], undefined)).toEqual([first, second])
+  test('entries that are left out are gone; all stay where none are named', async () => {
+    expect(await merge([first, second], [second])).toEqual([second])
+    expect(await merge([first, second], [])).toEqual([])
+    expect(await merge([first, second], undefined)).toEqual([first, second])
   })
 
-  test('a new entry has this caller and this moment, whatever it claims', () => {
+  test('a new entry has this caller and this moment, whatever it claims', async () => {
     const claim = {
       datetime: '2020-01-01T00:00:00.000Z',
       submitted_by: { user_id: 'boss', user_email: 'b@example.com' },
     }
-    expect(merge([], [{ details: 'new', ...claim }])).toEqual([
+    expect(await merge([], [{ details: 'new', ...claim }])).toEqual([
       { files: [], details: 'new', completed: 0, residual_risk: 0, ...stamp },
     ])
   })
 
-  test('a stored entry that claims another time or author is a new one', () => {
-    expect(merge([first], [{ ...first, datetime: twin.datetime }])).toEqual([{ ...first, ...stamp }])
-    expect(merge([first], [{ ...first, submitted_by: { user_id: 'me', user_email: 'x' } }])).toEqual([
+  test('a stored entry that claims another time or author is a new one', async () => {
+    expect(await merge([first], [{ ...first, datetime: twin.datetime }])).toEqual([{ ...first, ...stamp }])
+    expect(await merge([first], [{ ...first, submitted_by: { user_id: 'me', user_email: 'x' } }])).toEqual([
       { ...first, ...stamp },
     ])
   })
 
-  test('a stored entry with another address of the same person is the stored one', () => {
+  test('a stored entry with another address of the same person is the stored one', async () => {
     const submitted_by = { user_id: 'you', user_email: 'new@example.com' }
-    expect(merge([first], [{ ...first, submitted_by }])).toEqual([first])
+    expect(await merge([first], [{ ...first, submitted_by }])).toEqual([first])
   })
 
   test.each<[string, Partial<typeof first>]>([
@@ -380,29 +416,35 @@ describe('merging evidence', () => {
     ['files', { files: ['/api/v1/documents/x'] }],
     ['completed', { completed: 0 }],
     ['residual_risk', { residual_risk: 1 }],
-  ])('an entry whose %s changed is a new one', (_, change) => {
-    expect(merge([first], [{ ...first, ...change }])).toEqual([{ ...first, ...change, ...stamp }])
+  ])('an entry whose %s changed is a new one', async (_, change) => {
+    expect(await merge([first], [{ ...first, ...change }])).toEqual([{ ...first, ...change, ...stamp }])
   })
 
-  test('of two entries alike each is found once, by its time or the oldest first', () => {
-    expect(merge([first, twin], [twin])).toEqual([twin])
-    expect(merge([first, twin], [bare(first)])).toEqual([first])
-    expect(merge([first, twin], [bare(first), bare(first), bare(first)])).toEqual([first, twin, { ...first, ...stamp }])
-    expect(merge([first, twin], [first, bare(first)])).toEqual([first, twin])
-    expect(merge([first], [first, first])).toEqual([first, { ...first, ...stamp }])
+  test('of two entries alike each is found once, by its time or the oldest first', async () => {
+    expect(await merge([first, twin], [twin])).toEqual([twin])
+    expect(await merge([first, twin], [bare(first)])).toEqual([first])
+    expect(await merge([first, twin], [bare(first), bare(first), bare(first)])).toEqual([
+      first,
+      twin,
+      { ...first, ...stamp },
+    ])
+    expect(await merge([first, twin], [first, bare(first)])).toEqual([first, twin])
+    expect(await merge([first], [first, first])).toEqual([first, { ...first, ...stamp }])
   })
 
-  test('evidence does not move from one control to another with its author', () => {
+  test('evidence does not move from one control to another with its author', async () => {
     const stored = [aControl({ id: 'a', evidences: [first] })]
     const sent = [{ ...aControl({ id: 'b' }), evidences: [first] }]
-    expect(mergeControls(stored, sent, stamp)[0]?.evidences).toEqual([{ ...first, ...stamp }])
+    expect((await mergeControls(systemSurroundings(), stored, sent, stamp))[0]?.evidences).toEqual([
+      { ...first, ...stamp },
+    ])
   })
 
-  test('ten thousand entries alike are merged quickly', () => {
+  test('ten thousand entries alike are merged quickly', async () => {
     const stored = Array.from({ length: 10_000 }, () => ({ ...first }))
     const started = performance.now()
-    expect(merge(stored, stored.map(bare))).toEqual(stored)
-    expect(merge(stored, stored)).toEqual(stored)
+    expect(await merge(stored, stored.map(bare))).toEqual(stored)
+    expect(await merge(stored, stored)).toEqual(stored)
     expect(performance.now() - started).toBeLessThan(2000)
   })
 })

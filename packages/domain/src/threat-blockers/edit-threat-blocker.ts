@@ -14,7 +14,7 @@ import { editableState, type ThreatBlocker, ThreatBlockerEdit } from './threat-b
  * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
  */
 export async function editThreatBlocker(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   ref: ThreatBlockerRef,
   input: unknown,
@@ -25,7 +25,7 @@ export async function editThreatBlocker(
     const edit = parse(ThreatBlockerEdit, input)
     await stores.threatBlockers.lock(id)
     const before = await findThreatBlocker(stores, caller, id, 'threat_blocker.edit')
-    requireVersion(ports, editableState(before), expected)
+    await requireVersion(ports, editableState(before), expected)
     await stores.threatBlockers.update(id, edit)
     const after = await findThreatBlocker(stores, caller, id, 'threat_blocker.edit')
     await record(ports, stores, caller, {

@@ -15,7 +15,7 @@ import { editableState, type ThreatBlocker } from './threat-blocker.ts'
  * @throws DomainError `not_found` (also when already removed), `forbidden`, `outdated`.
  */
 export async function removeThreatBlocker(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   ref: ThreatBlockerRef,
   expected?: readonly string[],
@@ -24,7 +24,7 @@ export async function removeThreatBlocker(
     const { id } = await findThreatBlocker(stores, caller, ref, 'threat_blocker.remove')
     await stores.threatBlockers.lock(id)
     const blocker = await findThreatBlocker(stores, caller, id, 'threat_blocker.remove')
-    requireVersion(ports, editableState(blocker), expected)
+    await requireVersion(ports, editableState(blocker), expected)
     if (!(await stores.threatBlockers.remove(blocker.id, ports.now().toISOString()))) throw new DomainError('not_found')
     await record(ports, stores, caller, {
       type: 'threat_blocker.removed',

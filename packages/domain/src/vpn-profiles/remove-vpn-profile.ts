@@ -14,7 +14,7 @@ import type { VpnProfile } from './vpn-profile.ts'
  * @throws DomainError `not_found` (also when already removed), `forbidden`, `outdated`.
  */
 export async function removeVpnProfile(
-  ports: Needs<'transact' | 'now' | 'newSha256'>,
+  ports: Needs<'transact' | 'now' | 'newSha256' | 'nextTurn'>,
   caller: Caller,
   id: number,
   expected?: readonly string[],
@@ -25,7 +25,7 @@ export async function removeVpnProfile(
     const organization = profile.organization.id
     await authorize(stores, caller, organization, 'vpn_profile.remove')
     if (profile.user_id !== caller.user) throw new DomainError('forbidden')
-    requireVersion(ports, profile, expected)
+    await requireVersion(ports, profile, expected)
     if (!(await stores.vpnProfiles.remove(id, ports.now().toISOString()))) throw new DomainError('not_found')
     await record(ports, stores, caller, {
       type: 'vpn_profile.removed',
