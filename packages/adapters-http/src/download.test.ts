@@ -223,6 +223,29 @@ test('a client that is slow holds one piece of a document at a time, whose memor
   expect({ waiting, held }).toEqual({ waiting: 0, held: 0 })
 })
 
+test('a client that is fast leaves others their turn between the pieces of a document', async () => {
+  let turn = 0
+  const turns: number[] = []
+  const { get } = await aDocument(
+    () =>
+      async function* () {
+        for (let count = 0; count < 20; count += 1) {
+          turns.push(turn)
+          yield Buffer.alloc(1000)
+        }
+      },
+    Buffer.alloc(20_000),
+  )
+  let next = setImmediate(function count() {
+    turn += 1
+    next = setImmediate(count)
+  })
+  expect((await get()).bytes).toHaveLength(20_000)
+  clearImmediate(next)
+  // The first piece is asked for before there is an answer to write.
+  expect(turns.slice(2).every((turn, index) => turn > (turns[index + 1] ?? 0))).toBe(true)
+})
+
 test('a client that goes away ends the reading, and is no fault of ours', async () => {
   let ended = false
   let pieces = 0

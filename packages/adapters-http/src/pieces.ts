@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Bytes that an answer is written in at a time. */
 export const PIECE = 64 * 1024
@@ -24,6 +25,8 @@ export async function writePieces(res: ServerResponse, pieces: AsyncIterable<Uin
   for await (const bytes of pieces) {
     if (!(await isTaken(res, bytes))) return
     release(bytes)
+    // A connection that takes whatever it is given would keep all others waiting to the end of the file.
+    await nextTurn()
   }
   res.end()
 }
