@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { SERVE_FLAGS } from '../apps/server/test/support/program.ts'
 
 // How fast traffic is taken in over HTTP by a served SQLite database, everything included: hash, judging, counts, the
 // bytes kept. Beside it, in the same run and on the same lines, what other programs take for less. Linux only.
@@ -14,8 +15,6 @@ import { promisify } from 'node:util'
 const MAIN = fileURLToPath(new URL('../apps/server/dist/main.js', import.meta.url))
 const STALL = fileURLToPath(new URL('./event-loop.mjs', import.meta.url))
 const PLAIN = fileURLToPath(new URL('./plain-script.mjs', import.meta.url))
-/** As `pnpm start` does: what lives shortly is little, and room for more of it is memory that is never given back. */
-const AS_STARTED = ['--max-semi-space-size=4']
 const LINES = 1_000_000
 const NETWORKS = 100_000
 const RUNS = 3
@@ -135,7 +134,7 @@ async function startService(folder: string, networks: string) {
     STALL_FILE: join(folder, 'stall'),
   }
   await run(process.execPath, [MAIN, 'feed', 'add', 'networks', '--kind', 'ip', networks], { env })
-  const child = spawn(process.execPath, [...AS_STARTED, '--import', STALL, MAIN, 'serve', '--json'], {
+  const child = spawn(process.execPath, [...SERVE_FLAGS, '--import', STALL, MAIN, 'serve', '--json'], {
     env,
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -40,6 +40,8 @@ export type State = {
   user?: string
   /** Id of the token they were authenticated with. */
   token?: number
+  /** The bytes of an answer that is written piece by piece. */
+  pieces?: AsyncIterable<Uint8Array> | undefined
   /** How the request spells query parameters, by the names of the domain. */
   spelling?: ReadonlyMap<string, string>
   /** Why the request was not permitted; noted in the log, since the audit trail holds what was done. */

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { Ports } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
@@ -181,6 +184,66 @@ describe('a store that fails', () => {
       expect(service.log).toMatchObject([{ level: 'error', fields: { err: expect.any(Error) } }])
     },
   )
+})
+
+test('a client that is slow holds one piece of a document at a time, whose memory is given back', async () => {
+  const size = 30 * 1024 * 1024
+  const body = Buffer.alloc(size, 'evidence')
+  const sockets: Socket[] = []
+  const asked: Uint8Array[] = []
+  let waiting = 0
+  let held = 0
+  const { service, token, path } = await aDocument(
+    () =>
+      async function* () {
+        for (let at = 0; at < size; at += 65536) {
+          waiting = Math.max(waiting, ...sockets.map(({ writableLength }) => writableLength))
+          held = Math.max(held, ...asked.map(({ buffer }) => buffer.byteLength))
+          const piece = new Uint8Array(body.subarray(at, at + 65536))
+          asked.push(piece)
+          yield piece
+        }
+      },
+    body,
+  )
+  service.server.on('connection', (socket) => sockets.push(socket))
+  const headers = { 'X-Service-Token': token }
+  const req = request({ port: service.port, host: '127.0.0.1', path, headers, agent: false })
+  req.end()
+  const [res] = (await once(req, 'response')) as [IncomingMessage]
+  // Once nothing moves any more the rest waits for the client.
+  for (let before = -1; before < asked.length; ) {
+    before = asked.length
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  expect(asked.length).toBeLessThan(size / 65536)
+  expect(asked.filter(({ buffer }) => buffer.byteLength > 0)).toHaveLength(1)
+  const bytes = await buffer(res)
+  expect(bytes.equals(body)).toBe(true)
+  expect({ waiting, held }).toEqual({ waiting: 0, held: 0 })
+})
+
+test('a client that is fast leaves others their turn between the pieces of a document', async () => {
+  let turn = 0
+  const turns: number[] = []
+  const { get } = await aDocument(
+    () =>
+      async function* () {
+        for (let count = 0; count < 20; count += 1) {
+          turns.push(turn)
+          yield Buffer.alloc(1000)
+        }
+      },
+    Buffer.alloc(20_000),
+  )
+  let next = setImmediate(function count() {
+    turn += 1
+    next = setImmediate(count)
+  })
+  expect((await get()).bytes).toHaveLength(20_000)
+  clearImmediate(next)
+  // The first piece is asked for before there is an answer to write.
+  expect(turns.slice(2).every((turn, index) => turn > (turns[index + 1] ?? 0))).toBe(true)
 })
 
 test('a client that goes away ends the reading, and is no fault of ours', async () => {

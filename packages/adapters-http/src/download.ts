@@ -1,10 +1,7 @@
-import { once } from 'node:events'
-import { Readable } from 'node:stream'
 import type { ReadableDocument } from '@security-management/domain'
 import { create as createContentDisposition } from 'content-disposition'
 import type { Context } from './context.ts'
-import { failure, send } from './errors.ts'
-import { taken } from './pace.ts'
+import { failure, send, sendPieces } from './errors.ts'
 
 /** Answers with the bytes of a document, or with the part that is asked for, or with word that the client has them. */
 export async function sendDocument(ctx: Context, document: ReadableDocument): Promise<void> {
@@ -23,11 +20,8 @@ export async function sendDocument(ctx: Context, document: ReadableDocument): Pr
   const { from, to } = range ?? { from: 0, to: size - 1 }
   const length = to - from + 1
   const disposition = createContentDisposition(document.file_name)
-  const content = ctx.method === 'HEAD' || length === 0 ? undefined : await open(ctx, document, from, to)
+  const content = ctx.method === 'HEAD' || length === 0 ? [] : await begun(exactly(document.read(from, to), length))
   // From here on the answer is the document, so nothing that can fail comes after.
-  content?.once('error', (error) => {
-    ctx.state.failure = error
-  })
   ctx.status = range ? 206 : 200
   if (range) ctx.set('Content-Range', `bytes ${from}-${to}/${size}`)
   ctx.set({
@@ -36,16 +30,24 @@ export async function sendDocument(ctx: Context, document: ReadableDocument): Pr
     'Accept-Ranges': 'bytes',
     ETag: etag,
   })
-  ctx.body = content ?? ''
-  ctx.length = length
+  sendPieces(ctx, content, length)
 }
 
 /** Waits for the first bytes, so that a store that cannot give them is still told of in an envelope. */
-async function open(ctx: Context, document: ReadableDocument, from: number, to: number): Promise<Readable> {
-  const bytes = exactly(document.read(from, to), to - from + 1)
-  const content = Readable.from(taken(ctx.res, ctx.state.pace, bytes), { objectMode: false })
-  await once(content, 'readable')
-  return content
+async function begun(content: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
+  const ahead = [await content.next()]
+  async function* all() {
+    try {
+      for (;;) {
+        const { done, value } = ahead.pop() ?? (await content.next())
+        if (done) return
+        yield value
+      }
+    } finally {
+      await content.return(undefined)
+    }
+  }
+  return all()
 }
 
 /** Fails where bytes are missing: an answer that is shorter than it says would keep the client waiting. */

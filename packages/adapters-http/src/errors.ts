@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { DomainError, type ErrorCode, INVITATION_PREFIX, type Problem, TOKEN_PREFIX } from '@security-management/domain'
 import type { Context, Log, Middleware, OnServed, Served, State } from './context.ts'
 import { drain } from './input.ts'
-import { type Pace, PIECE, piecesOf, SLOWEST, taken } from './pace.ts'
+import { type Pace, SLOWEST, taken } from './pace.ts'
+import { PIECE, piecesOf, writePieces } from './pieces.ts'
 
 /** Stands for a caller who is not authenticated or not permitted. */
 const NOT_PERMITTED = 9153
@@ -61,12 +61,22 @@ export function sendText(ctx: Context, status: number, text: string): void {
   ctx.status = status
   ctx.type = 'json'
   if (text.length <= PIECE) {
+    ctx.state.pieces = undefined
     ctx.body = text
     return
   }
   const bytes = Buffer.from(text)
-  ctx.body = Readable.from(taken(ctx.res, ctx.state.pace, piecesOf(bytes)), { objectMode: false })
-  ctx.length = bytes.length
+  sendPieces(ctx, piecesOf(bytes), bytes.length)
+}
+
+/** Answers with bytes that are asked for as fast as the client takes them, and that are nobody else's. */
+export function sendPieces(
+  ctx: Context,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  length: number,
+): void {
+  ctx.length = length
+  if (ctx.method !== 'HEAD') ctx.state.pieces = taken(ctx.res, ctx.state.pace, content)
 }
 
 /**
@@ -99,6 +109,19 @@ export function errorEnvelope({
     // Koa would take an answer that was still waiting for those before it as open, and fail to pipe into it.
     if (ctx.res.destroyed) ctx.respond = false
     whenClosed(ctx.res, () => onServed(write(log, ctx, performance.now() - started)))
+    if (state.pieces) await sendRest(ctx, state.pieces)
+  }
+}
+
+/** Koa would let a stream read ahead of the client, and leave to the garbage collector what was sent. */
+async function sendRest(ctx: Context, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  ctx.respond = false
+  try {
+    await writePieces(ctx.res, pieces)
+  } catch (error) {
+    // The answer has begun: the connection breaks, so that nobody takes a part for the whole.
+    ctx.state.failure = error
+    ctx.res.destroy()
   }
 }
 

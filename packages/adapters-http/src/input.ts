@@ -9,6 +9,7 @@ import { koaBody } from 'koa-body'
 import type { Context } from './context.ts'
 import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
+import { release } from './pieces.ts'
 import type { Limits, Route, Upload, UploadKind } from './route.ts'
 
 /** What a request carries beside its path and query. */
@@ -101,16 +102,11 @@ async function* received({ req, res }: Context): AsyncGenerator<Uint8Array> {
   yield* req.iterator({ destroyOnReturn: false })
 }
 
-/**
- * The same bytes, of which the memory of a piece is given back once the next one is asked for: left to the garbage
- * collector, the pieces of a large upload make it run every few megabytes, over all that the service holds.
- */
+/** The same bytes, of which the memory of a piece is given back once the next one is asked for. */
 async function* released(content: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const bytes of content) {
     yield bytes
-    const { buffer, byteLength } = bytes
-    // A piece that shares its memory with others leaves it to them.
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+    release(bytes)
   }
 }
 

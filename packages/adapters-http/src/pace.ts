@@ -7,13 +7,6 @@ export type Pace = { bytes: number; milliseconds: number }
 /** 16 KiB a second, over ten seconds: a line of 1 Mbit/s carries seven times as much. */
 export const SLOWEST: Pace = { bytes: 160 * 1024, milliseconds: 10_000 }
 
-/** Bytes that an answer is written in at a time. */
-export const PIECE = 64 * 1024
-
-export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
-}
-
 /** Tells how many milliseconds more may be waited. */
 type Clock = { left(): number; note(waited: number, bytes: number): void }
 

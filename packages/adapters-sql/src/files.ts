@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DomainError, type FileStore, isUnavailable } from '@security-management/domain'
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { kindOf } from './column-types.ts'
 import type { Database } from './database.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
@@ -12,8 +13,30 @@ const insertChunk = hot((db, file: number, position: number, bytes: Uint8Array) 
   db.insertInto('file_chunk').values({ file, position, bytes }),
 )
 const findChunk = hot((db, file: number, position: number) =>
-  db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position),
+  kindOf(db) === 'sqlite' ? chunkOf(db, file, position) : inSlices(db, file, position),
 )
+
+function chunkOf(db: Kysely<Schema>, file: number, position: number) {
+  return db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position)
+}
+
+/** Bytes of a row of the answer in which PostgreSQL sends a chunk. */
+const SLICE_SIZE = 32 * 1024
+
+/**
+ * A chunk in rows that are small: the driver gathers each row in buffers that double until it fits, and lets go of them,
+ * which for a whole chunk is ten times its size. The chunk is taken out of its row once, as plain bytes, for all slices.
+ */
+function inSlices(db: Kysely<Schema>, file: number, position: number) {
+  return db
+    .with(
+      (cte) => cte('chunk').materialized(),
+      () => chunkOf(db, file, position).clearSelect().select(sql<Uint8Array>`bytes || ''::bytea`.as('bytes')),
+    )
+    .selectFrom(['chunk', sql<number>`generate_series(1, length(bytes), ${sql.lit(SLICE_SIZE)})`.as<'start'>('start')])
+    .select(sql<Uint8Array>`substring(bytes from start for ${sql.lit(SLICE_SIZE)})`.as('bytes'))
+    .orderBy(sql`start`)
+}
 
 /** Bytes in fixed-size chunk rows, each staged in a unit of its own and read alone. */
 export function sqlFiles(database: Database): FileStore {
@@ -39,10 +62,16 @@ export function sqlFiles(database: Database): FileStore {
     discard: erase,
     async *read(file, from, to) {
       for (let position = Math.floor(from / CHUNK_SIZE); position * CHUNK_SIZE <= to; position += 1) {
-        const [row] = await findChunk(database.reader, file, position)
-        if (!row) throw new Error(`File ${file} has no chunk ${position}`)
-        const start = position * CHUNK_SIZE
-        yield row.bytes.subarray(Math.max(0, from - start), Math.min(row.bytes.length, to - start + 1))
+        const rows = await findChunk(database.reader, file, position)
+        if (rows.length === 0) throw new Error(`File ${file} has no chunk ${position}`)
+        let start = position * CHUNK_SIZE
+        // Taken out one after the other, so that none is held longer than whoever reads needs it.
+        for (let row = rows.shift(); row; row = rows.shift()) {
+          const { length } = row.bytes
+          const wanted = row.bytes.subarray(Math.max(0, from - start), Math.max(0, to - start + 1))
+          if (wanted.length > 0) yield wanted
+          start += length
+        }
       }
     },
     async sweep(before) {
@@ -81,7 +110,7 @@ async function write(
   limit: number,
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256')
-  const chunk = Buffer.allocUnsafe(CHUNK_SIZE)
+  let chunk: Buffer = Buffer.alloc(0)
   let filled = 0
   let position = 0
   const flush = async () => {
@@ -95,6 +124,7 @@ async function write(
     hash.update(bytes)
     for (let taken = 0; taken < bytes.length; ) {
       const part = bytes.subarray(taken, taken + CHUNK_SIZE - filled)
+      if (chunk.length < filled + part.length) chunk = enlarged(chunk, filled, filled + part.length)
       chunk.set(part, filled)
       filled += part.length
       taken += part.length
@@ -104,6 +134,13 @@ async function write(
   const size = position * CHUNK_SIZE + filled
   if (filled > 0) await flush()
   return { size, sha256: hash.digest('hex') }
+}
+
+/** A buffer for at least `needed` bytes, with the first `filled` ones of `chunk`: no larger than what has come asks for. */
+function enlarged(chunk: Buffer, filled: number, needed: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, Math.max(needed, 2 * chunk.length)))
+  chunk.copy(larger, 0, 0, filled)
+  return larger
 }
 
 /** Whether no record names the file. */

@@ -8,6 +8,12 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** Hundreds of starts compile the same sources; Node keeps what one has compiled for those that follow. */
 const COMPILED = fileURLToPath(new URL('../../../../node_modules/.cache/compiled', import.meta.url))
 
+/**
+ * Flags of Node that the service is started with, wherever that is: what lives shortly is little, and room for more of it
+ * is memory that is never given back.
+ */
+export const SERVE_FLAGS = ['--max-semi-space-size=4']
+
 /** Where a process runs, and how. */
 export type Where = {
   cwd: string
@@ -32,7 +38,8 @@ export type Running = {
  * listener, unless one is asked for, since its port is no free one.
  */
 export function start(args: string[], { cwd, env = {}, patience = 80_000 }: Where): Running {
-  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...args], {
+  const flags = args[0] === 'serve' ? SERVE_FLAGS : []
+  const child = spawn(process.execPath, [...flags, '--conditions=source', MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -30,7 +30,7 @@ export type FileStore = {
   stage(content: AsyncIterable<Uint8Array>, limit: number): Promise<StagedFile>
   /** Erases a staged file. */
   discard(file: number): Promise<void>
-  /** The bytes from position `from` up to and including `to`; both lie within the file. */
+  /** The bytes from position `from` up to and including `to`; both lie within the file. Pieces belong to who reads. */
   read(file: number, from: number, to: number): AsyncIterable<Uint8Array>
   /** Erases the files that were staged before `before` (ISO) and that no record names; returns how many. */
   sweep(before: string): Promise<number>

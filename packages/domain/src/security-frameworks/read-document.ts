@@ -9,7 +9,7 @@ import { ControlId } from './security-framework.ts'
 
 /** A document and the way to its bytes. */
 export type ReadableDocument = Pick<Document, 'file_name' | 'content_type' | 'size' | 'sha256'> & {
-  /** The bytes from position `from` up to and including `to`. */
+  /** The bytes from position `from` up to and including `to`. Pieces belong to who reads. */
   read(from: number, to: number): AsyncIterable<Uint8Array>
 }
 

@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Bytes that an answer is written in at a time. */
+export const PIECE = 64 * 1024
+
+export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+}
+
+/**
+ * Gives the memory of a piece back, which nobody uses any more: left to the garbage collector, the pieces of a large file
+ * make it run every few megabytes, over all that the service holds, and pile up in between.
+ */
+export function release({ buffer, byteLength }: Uint8Array): void {
+  // A piece that shares its memory with others leaves it to them.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
+/**
+ * Writes the rest of an answer. The next piece is asked for once the connection has taken the one before, so that a client
+ * that is slow holds no more than one; what is asked for must be nobody else's, since its memory is given back.
+ */
+export async function writePieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const bytes of pieces) {
+    if (!(await isTaken(res, bytes))) return
+    release(bytes)
+    // A connection that takes whatever it is given would keep all others waiting to the end of the file.
+    await nextTurn()
+  }
+  res.end()
+}
+
+/** Whether the connection has taken the bytes; it does not once it is closed. */
+function isTaken(res: ServerResponse, bytes: Uint8Array): Promise<boolean> {
+  if (res.destroyed) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const closed = () => resolve(false)
+    res.once('close', closed)
+    res.write(bytes, (error) => {
+      res.off('close', closed)
+      resolve(!error)
+    })
+  })
+}
