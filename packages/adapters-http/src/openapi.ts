@@ -290,7 +290,7 @@ function responseOfRefusal({ name, description, messages, details, headers = [] 
     headers: headersOf(headers),
     content: {
       'application/json': {
-        schema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+        schema: { type: 'object', properties, required: Object.keys(properties) },
         ...(example !== undefined && { example }),
       },
     },
@@ -323,6 +323,7 @@ const ITSELF = {
             type: 'object',
             required: ['openapi', 'info', 'paths'],
             properties: { openapi: text, info: { type: 'object' }, paths: { type: 'object' } },
+            additionalProperties: true,
           },
         },
       },
