@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
+import { TAGS } from './openapi/words.ts'
 import { EXAMPLES, OPENAPI_PATH, servedOpenApi } from './openapi.ts'
 import { routes } from './routes/index.ts'
 import { recordExamples } from './testing/document-examples.ts'
@@ -46,6 +47,14 @@ describe('the API document', () => {
     const closed = pathsOf(JSON.parse(text), (part) => part.additionalProperties === false)
     expect(closed.length).toBeGreaterThan(0)
     expect(closed.filter((path) => !path.endsWith('/requestBody/content/multipart/form-data/schema'))).toEqual([])
+  })
+
+  test('has one subject for each path', () => {
+    const subjects = (path: string) => TAGS.filter((tag) => tag.path.test(path)).map(({ name }) => name)
+    for (const path of [...routes.map(({ path }) => path), OPENAPI_PATH]) {
+      expect([path, subjects(path)]).toEqual([path, [expect.any(String)]])
+    }
+    expect(JSON.parse(text).tags.map(({ name }: { name: string }) => name)).toEqual(TAGS.map(({ name }) => name))
   })
 
   test('is served to everybody, and not twice to who has it', async () => {

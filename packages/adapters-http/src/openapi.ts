@@ -18,7 +18,7 @@ import {
   UPLOADS,
 } from './openapi/parts.ts'
 import { ANSWERS, convert, type Json, REQUESTS, type Schemas } from './openapi/shapes.ts'
-import { DESCRIPTION, QUERY_DESCRIPTIONS, TAGS } from './openapi/words.ts'
+import { DESCRIPTION, QUERY_DESCRIPTIONS, REQUIRED_CODE, REQUIRED_ROLES, TAGS } from './openapi/words.ts'
 import type { AnswerHeader, ParamKind, Route } from './route.ts'
 import { successOf } from './schemas.ts'
 
@@ -60,7 +60,7 @@ export function printOpenApi(routes: readonly Route[]): Json {
     const operation = {
       operationId: route.id,
       summary: route.summary,
-      description: route.description,
+      description: `${route.description}\n\n${requirementOf(route)}`,
       tags: [tagOf(route.path)],
       'x-required-role': roleOf(route.right),
       ...(route.extension && { 'x-extension': true }),
@@ -115,6 +115,10 @@ function tagOf(path: string): string {
 function roleOf(right: Action | 'anyone' | 'self'): string {
   if (right === 'anyone') return 'authenticated'
   return right === 'self' ? 'self' : WEAKEST_ROLE[right]
+}
+
+function requirementOf({ authentication, right }: Route): string {
+  return authentication === 'invitation' ? REQUIRED_CODE : (REQUIRED_ROLES[roleOf(right)] ?? '')
 }
 
 /** Schemas of every route under names that no component has, so that all are converted in one go. */
