@@ -183,10 +183,10 @@ function handlers(ports: Ports, options: AppOptions) {
       const { query, spelling } = readQuery(pairs)
       ctx.state.spelling = spelling
       const key = idempotencyKeyOf(ctx)
-      const expected = expectedVersions(ctx)
-      const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
       const isChange = route.method === 'put' || route.method === 'delete'
-      if (expected && isChange && !route.ifMatch) throw new DomainError('outdated')
+      const expected = isChange ? expectedVersions(ctx) : undefined
+      const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
+      if (expected && !route.ifMatch) throw new DomainError('outdated')
 
       let location: string | undefined
       const setHeader = (_: AnswerHeader, value: string) => {

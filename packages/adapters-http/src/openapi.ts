@@ -184,14 +184,14 @@ function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { 
       schema: { ...schema, ...nonEmpty },
       ...exampleOf(recorded?.query, name),
     }
-    const others = aliases.filter(([, of]) => of === name)
+    const others = aliases.filter(([, of]) => of === parameter.name)
     const { default: _, ...bare } = parameter.schema as Json
     return [
       parameter,
       ...others.map(([alias]) => ({
         name: alias,
         in: 'query',
-        description: `Another spelling of \`${name}\`; one of them can be given.`,
+        description: `Another spelling of \`${parameter.name}\`; one of them can be given.`,
         schema: bare,
       })),
     ]

@@ -123,7 +123,8 @@ export const IF_MATCH = {
   in: 'header',
   'x-extension': true,
   description:
-    'The `ETag` of the version to change, or several, separated by commas; any other version is a 412, and stays as it is. `*` is any version.',
+    'The `ETag` of the version to change, in its quotes as it was sent, or several, separated by commas; any other version is a 412, and stays as it is. `*` is any version. What is not quoted is a 400.',
+
   schema: text,
 }
 
