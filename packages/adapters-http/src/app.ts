@@ -185,12 +185,12 @@ function handlers(ports: Ports, options: AppOptions) {
       const { query, spelling } = readQuery(pairs)
       ctx.state.spelling = spelling
       const key = idempotencyKeyOf(ctx)
-      const expected = expectedVersions(ctx)
+      const isChange = route.method === 'put' || route.method === 'delete'
+      const expected = isChange ? expectedVersions(ctx) : undefined
       const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
       // Before any unit is open, also where one keeps the answer.
       if (route.body && route.limit === 'framework') input.body = await checkInParts(ports, route.body, input.body)
-      const isChange = route.method === 'put' || route.method === 'delete'
-      if (expected && isChange && !route.ifMatch) throw new DomainError('outdated')
+      if (expected && !route.ifMatch) throw new DomainError('outdated')
 
       let location: string | undefined
       const setHeader = (_: AnswerHeader, value: string) => {

@@ -117,12 +117,23 @@ describe('If-Match', () => {
     },
   )
 
-  test.each([[''], ['"x"'], ['W/TAG'], ['BARE'], ['"TAG'], ['"*"'], ['x, TAG'], ['"x", *']])(
-    '%s does not',
+  test.each([[''], ['"x"'], ['W/TAG'], ['"*"'], ['W/"x", "y"']])('%s does not', async (list) => {
+    const { tag, edit } = await anEdit()
+    expect(await edit(list.replace('TAG', tag))).toBe(412)
+  })
+
+  test.each([['BARE'], ['"BARE'], ['x, TAG'], ['TAG, x'], ['"x", *'], ['*, TAG'], ['w/TAG']])(
+    '%s is malformed, as a 400 says',
     async (list) => {
-      const { tag, edit } = await anEdit()
-      const bare = tag.slice(1, -1)
-      expect(await edit(list.replace('BARE', bare).replace('"TAG', `"${bare}`).replace('TAG', tag))).toBe(412)
+      const { at, tag, send } = await anEdit()
+      const sent = list.replace('BARE', tag.slice(1, -1)).replaceAll('TAG', tag)
+      const before = await send('GET', at, sent)
+      expect(before.status).toBe(200)
+      const details = [{ path: 'If-Match', message: 'Must be quoted, as the ETag was sent' }]
+      const refused = await send('PUT', at, sent, { description: 'edited' })
+      expect(refused).toMatchObject({ status: 400, json: { messages: ['Invalid data provided'], details } })
+      expect((await send('DELETE', at, sent)).json.details).toEqual(details)
+      expect((await send('GET', at)).json).toEqual(before.json)
     },
   )
 

@@ -18,7 +18,7 @@ import {
   UPLOADS,
 } from './openapi/parts.ts'
 import { ANSWERS, convert, type Json, REQUESTS, type Schemas } from './openapi/shapes.ts'
-import { DESCRIPTION, QUERY_DESCRIPTIONS, TAGS } from './openapi/words.ts'
+import { DESCRIPTION, QUERY_DESCRIPTIONS, REQUIRED_CODE, REQUIRED_ROLES, TAGS } from './openapi/words.ts'
 import type { AnswerHeader, ParamKind, Route } from './route.ts'
 import { successOf } from './schemas.ts'
 
@@ -60,7 +60,7 @@ export function printOpenApi(routes: readonly Route[]): Json {
     const operation = {
       operationId: route.id,
       summary: route.summary,
-      description: route.description,
+      description: `${route.description}\n\n${requirementOf(route)}`,
       tags: [tagOf(route.path)],
       'x-required-role': roleOf(route.right),
       ...(route.extension && { 'x-extension': true }),
@@ -115,6 +115,10 @@ function tagOf(path: string): string {
 function roleOf(right: Action | 'anyone' | 'self'): string {
   if (right === 'anyone') return 'authenticated'
   return right === 'self' ? 'self' : WEAKEST_ROLE[right]
+}
+
+function requirementOf({ authentication, right }: Route): string {
+  return authentication === 'invitation' ? REQUIRED_CODE : (REQUIRED_ROLES[roleOf(right)] ?? '')
 }
 
 /** Schemas of every route under names that no component has, so that all are converted in one go. */
@@ -180,14 +184,14 @@ function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { 
       schema: { ...schema, ...nonEmpty },
       ...exampleOf(recorded?.query, name),
     }
-    const others = aliases.filter(([, of]) => of === name)
+    const others = aliases.filter(([, of]) => of === parameter.name)
     const { default: _, ...bare } = parameter.schema as Json
     return [
       parameter,
       ...others.map(([alias]) => ({
         name: alias,
         in: 'query',
-        description: `Another spelling of \`${name}\`; one of them can be given.`,
+        description: `Another spelling of \`${parameter.name}\`; one of them can be given.`,
         schema: bare,
       })),
     ]
@@ -290,7 +294,7 @@ function responseOfRefusal({ name, description, messages, details, headers = [] 
     headers: headersOf(headers),
     content: {
       'application/json': {
-        schema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+        schema: { type: 'object', properties, required: Object.keys(properties) },
         ...(example !== undefined && { example }),
       },
     },
@@ -323,6 +327,7 @@ const ITSELF = {
             type: 'object',
             required: ['openapi', 'info', 'paths'],
             properties: { openapi: text, info: { type: 'object' }, paths: { type: 'object' } },
+            additionalProperties: true,
           },
         },
       },

@@ -28,6 +28,8 @@ describe('query parameters', () => {
     expect(await names('ordering=-name')).toEqual(['Gamma', 'Beta', 'Alpha'])
     expect(await names('sectors[]=Energy')).toEqual(['Beta'])
     expect(await names('sectors%5B%5D=Energy&sectors[]=Media&order=id')).toEqual(['Beta', 'Gamma'])
+    expect(await names('sectors=Energy&sectors=Media&order=id')).toEqual(['Beta', 'Gamma'])
+    expect(await names('industries=Dairy')).toEqual([])
     expect(await names('owned=false')).toEqual([])
     expect(await names('name=LPH&editable=true')).toEqual(['Alpha'])
     expect((await get('/organizations?limit=0')).json).toMatchObject({ total: 3, data: [] })
@@ -44,7 +46,7 @@ describe('query parameters', () => {
       '%zz=1',
       '&&',
       '=',
-      'sectors=x',
+      'SECTORS=x',
     ]) {
       expect((await get(`/organizations?${query}`)).status).toBe(200)
     }
@@ -73,6 +75,10 @@ describe('query parameters', () => {
     ['ordering=id&order=id', 'order'],
     ['owned=1', 'owned'],
     ['owned=TRUE', 'owned'],
+    ['sectors=', 'sectors'],
+    ['sectors=Energy&sectors=Magic', 'sectors.1'],
+    ['sectors=Energy&sectors[]=Media', 'sectors[]'],
+    ['industries[]=Banking/Mortgage&industries=Banking/Mortgage', 'industries'],
     ['sectors[]=', 'sectors[]'],
     ['sectors[]=Energy&sectors[]=Magic', 'sectors[].1'],
     ['name=%00', 'name'],
@@ -84,14 +90,51 @@ describe('query parameters', () => {
 
   test('an organization may be named by either of two names, and not by both', async () => {
     const { site, get, refusal } = await aService()
-    for (const list of ['/atb', '/cloud-defender']) {
-      expect((await get(`${list}?organization=${site.organization}`)).json.total).toBe(1)
-      expect((await get(`${list}?organization_id=${site.organization}`)).json.total).toBe(1)
+    for (const list of ['/atb', '/cloud-defender', '/vpn', '/assessments', '/notifications']) {
+      const { total } = (await get(`${list}?organization=${site.organization}`)).json
+      expect(total).toBeGreaterThan(0)
+      expect((await get(`${list}?organization_id=${site.organization}`)).json.total).toBe(total)
       expect((await get(`${list}?organization_id=999`)).json).toMatchObject({ total: 0, data: [] })
       expect(await refusal(`${list}?organization_id=x`)).toEqual([400, ['organization_id']])
       expect(await refusal(`${list}?organization=1&organization_id=1`)).toEqual([400, ['organization_id']])
-      expect(await refusal(`${list}?service=Coffee`)).toEqual([400, ['service']])
     }
+    expect(await refusal('/atb?service=Coffee')).toEqual([400, ['service']])
+    expect(await refusal('/cloud-defender?service=Coffee')).toEqual([400, ['service']])
+  })
+
+  test.each([
+    ['/organizations?limit=1.0', 'limit: Must be a whole number'],
+    ['/organizations?limit=1.5', 'limit: Must be a whole number'],
+    ['/organizations?limit=1001', 'limit: Must be at most 1000, and is 1001'],
+    ['/atb?organization=0', 'organization: Must be at least 1, and is 0'],
+    ['/organizations?order=id&ordering=id', 'ordering: Use one of order, ordering'],
+    ['/organizations?order=id&order=id', 'order: Given more than once'],
+    ['/organizations?sectors[]=Energy&sectors=Energy', 'sectors: Use one of sectors[], sectors'],
+    ['/organizations?order=size', 'order: "size" is none of "id", "-id", "name", "-name", "number_employees"'],
+    ['/organizations?sectors=Magic', 'sectors.0: "Magic" is none of "Agriculture", "Arts & Entertainment"'],
+    [
+      '/assessments?created_from=2026-01-01T00:00:00+02:00',
+      'created_from: Must be an ISO 8601 date or timestamp, in which + is written %2B',
+    ],
+    [
+      '/assessments?created_to=2026-01-01+00:00+0200',
+      'created_to: Must be an ISO 8601 date or timestamp, in which + is written %2B',
+    ],
+    ['/assessments?created_from=2026-02-31T00:00:00+02:00', 'created_from: Must be an ISO 8601 date or timestamp'],
+  ])('%s is told: %s', async (path, told) => {
+    const { get } = await aService()
+    const { details } = (await get(path)).json
+    expect(details).toHaveLength(1)
+    const [problem] = details
+    expect(`${problem.path}: ${problem.message}`.slice(0, told.length)).toBe(told)
+    if (!told.includes('none of')) expect(`${problem.path}: ${problem.message}`).toBe(told)
+  })
+
+  test('a space in a text is a space, also before what could be a zone', async () => {
+    const { get } = await aService()
+    expect((await get('/assessments?search=2026-01-01T00:00:00+02:00')).status).toBe(200)
+    expect((await get('/assessments?created_from=2026-01-01+00:00')).status).toBe(200)
+    expect((await get('/assessments?created_from=2026-01-01T00:00:00%2B02:00')).status).toBe(200)
   })
 
   test('several wrong ones are told of together', async () => {

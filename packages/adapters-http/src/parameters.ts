@@ -31,13 +31,13 @@ export type Query = { query: { [name: string]: unknown }; spelling: ReadonlyMap<
  * booleans are read where the domain's schema asks for them; what is none stays text, for the domain to refuse.
  *
  * @returns a function that throws DomainError `invalid` for an empty value, and for a parameter that is given twice or
- *   beside its alias.
+ *   in two spellings, and for a timestamp whose `+` was not encoded.
  */
 export function queryReader({ query: schema, aliases = {} }: Route): (pairs: readonly Pair[]) => Query {
-  const parameters = new Map<string, { name: string; type: string }>()
+  const parameters = new Map<string, { name: string; type: string; entry: v.GenericSchema }>()
   for (const [name, entry] of Object.entries(schema?.entries ?? {})) {
     const type = baseType(entry)
-    parameters.set(type === 'array' ? `${name}[]` : name, { name, type })
+    parameters.set(type === 'array' ? `${name}[]` : name, { name, type, entry })
   }
   for (const [alias, name] of Object.entries(aliases)) {
     const parameter = parameters.get(name)
@@ -50,10 +50,13 @@ export function queryReader({ query: schema, aliases = {} }: Route): (pairs: rea
     for (const [path, value] of pairs) {
       const parameter = parameters.get(path)
       if (!parameter) continue
-      const { name, type } = parameter
+      const { name, type, entry } = parameter
       const before = query[name]
+      const first = spelling.get(name) ?? path
       if (value === undefined) problems.push({ path, message: 'Malformed percent-encoding' })
       else if (value === '') problems.push({ path, message: 'Must not be empty' })
+      else if (first !== path) problems.push({ path, message: `Use one of ${first}, ${path}` })
+      else if (lostItsPlus(value, entry)) problems.push({ path, message: LOST_PLUS })
       else if (type === 'array') query[name] = Array.isArray(before) ? [...before, value] : [value]
       else if (spelling.has(name)) problems.push({ path, message: 'Given more than once' })
       else query[name] = coerced(value, type)
@@ -62,6 +65,14 @@ export function queryReader({ query: schema, aliases = {} }: Route): (pairs: rea
     if (problems.length > 0) throw new DomainError('invalid', problems)
     return { query, spelling }
   }
+}
+
+const LOST_PLUS = 'Must be an ISO 8601 date or timestamp, in which + is written %2B'
+
+/** Whether a timestamp would fit, had the `+` of its zone not been read as a space, as every one in a query is. */
+function lostItsPlus(value: string, entry: v.GenericSchema): boolean {
+  const meant = value.replace(/ (?=\d{2}:?\d{2}$)/, '+')
+  return meant !== value && !v.is(entry, value) && v.is(entry, meant)
 }
 
 /** `number`, `boolean`, `array` or another: what lies beneath a pipe, or beneath an entry that may be left out. */

@@ -80,7 +80,7 @@ export type Declaration<
   params?: Kinds
   /** The domain's schema of the query. */
   query?: v.ObjectSchema<v.ObjectEntries, undefined>
-  /** Other spellings of query parameters. */
+  /** Other spellings of query parameters, each with the one that the document names first: `sectors` with `sectors[]`. */
   aliases?: { readonly [alias: string]: string }
   /** The domain's schema of a JSON body. */
   body?: v.GenericSchema

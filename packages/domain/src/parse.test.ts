@@ -8,6 +8,7 @@ import { checkInParts, object, optionalEntries, parse } from './parse.ts'
 import { NewSecurityFramework, SecurityFrameworkEdit } from './security-frameworks/security-framework.ts'
 import { bounded } from './stream.ts'
 import { refusedPaths } from './testing/world.ts'
+import { Id } from './values.ts'
 
 const Person = object({ name: v.string(), pets: v.array(object({ age: v.number() })) })
 
@@ -57,6 +58,24 @@ describe('parse', () => {
       name: 'x',
       pets: [],
     })
+  })
+
+  test.each<[v.GenericSchema, unknown, string]>([
+    [Person, { pets: [] }, 'Required'],
+    [Person, undefined, 'Required'],
+    [object({ id: Id }), {}, 'Required'],
+    [Id, '1.0', 'Must be a whole number'],
+    [Id, 1.5, 'Must be a whole number of at most 2^53 − 1'],
+    [Id, 2 ** 53, 'Must be a whole number of at most 2^53 − 1'],
+    [Id, 0, 'Must be at least 1, and is 0'],
+    [v.picklist(['a', 'b']), 'c', '"c" is none of "a", "b"'],
+    [v.picklist(['a', 'b']), 1, '1 is none of "a", "b"'],
+    [v.picklist(['a']), 'x'.repeat(100), `"${'x'.repeat(59)}… is none of "a"`],
+    [v.picklist(['x'.repeat(300)]), 'c', `"c" is none of "${'x'.repeat(184)}…`],
+  ])('%o refuses %j in words of ours', (schema, input, message) => {
+    expect(() => parse(schema, input)).toThrow(
+      expect.objectContaining({ details: [{ path: expect.any(String), message }] }),
+    )
   })
 
   test('a long value is not quoted whole', () => {

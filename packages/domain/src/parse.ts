@@ -5,6 +5,9 @@ import type { Needs } from './ports.ts'
 /** Longest message of one problem, in characters: what was sent is quoted in it and may be long. */
 const MESSAGE_LENGTH = 200
 
+/** Longest quotation of what was sent where more is to be said, in characters. */
+const QUOTE_LENGTH = 60
+
 /** Values that an input may hold for all of its failing paths to be told of. */
 const MAX_VALUES = 20_000
 
@@ -43,8 +46,27 @@ function isLarge(input: unknown): boolean {
 
 function problem(issue: v.BaseIssue<unknown>): Problem {
   const path = (issue.path ?? []).map((item) => String(item.key)).join('.')
-  const message = issue.message
-  return { path, message: message.length > MESSAGE_LENGTH ? `${message.slice(0, MESSAGE_LENGTH)}…` : message }
+  return { path, message: shortened(messageOf(issue), MESSAGE_LENGTH) }
+}
+
+/** What is wrong, in words of ours where valibot has but its own. */
+function messageOf({ kind, type, message, received, requirement, ...issue }: v.BaseIssue<unknown>): string {
+  if (!message.startsWith('Invalid ')) return message
+  if (kind === 'schema' && received === 'undefined') return 'Required'
+  // The value first, since there may be more options than a message holds.
+  if (type === 'picklist') return `${shortened(received ?? '', QUOTE_LENGTH)} is none of ${optionsOf(issue.expected)}`
+  if (type === 'min_value') return `Must be at least ${requirement}, and is ${received}`
+  if (type === 'max_value') return `Must be at most ${requirement}, and is ${received}`
+  return message
+}
+
+/** `"a", "b"` of `("a" | "b")`. */
+function optionsOf(expected: string | null): string {
+  return (expected ?? '').replace(/^\(|\)$/g, '').replaceAll(' | ', ', ')
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
 }
 
 /** Input that was looked at before: what `parse` returns or throws for it is settled. */

@@ -123,7 +123,8 @@ export const IF_MATCH = {
   in: 'header',
   'x-extension': true,
   description:
-    'The `ETag` of the version to change, or several, separated by commas; any other version is a 412, and stays as it is. `*` is any version.',
+    'The `ETag` of the version to change, in its quotes as it was sent, or several, separated by commas; any other version is a 412, and stays as it is. `*` is any version. What is not quoted is a 400.',
+
   schema: text,
 }
 
@@ -159,7 +160,7 @@ export const DOWNLOAD_PARAMETERS = [
   },
 ]
 
-const FILE_NAME = {
+const fileName = (example: string) => ({
   name: 'Content-Disposition',
   in: 'header',
   required: true,
@@ -168,8 +169,23 @@ const FILE_NAME = {
     type: 'string',
     pattern: '^[aA][tT][tT][aA][cC][hH][mM][eE][nN][tT]\\s*;.*[fF][iI][lL][eE][nN][aA][mM][eE]',
   },
-  example: 'attachment; filename="access-log.json"',
-}
+  example: `attachment; filename="${example}"`,
+})
+
+const BYTES = { schema: { contentMediaType: 'application/octet-stream' } }
+/** Types that evidence often has. Any other may be sent; a page that offers these to choose from sends the right one. */
+const DOCUMENT_TYPES = [
+  'application/pdf',
+  'text/plain',
+  'text/csv',
+  'image/png',
+  'image/jpeg',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/zip',
+  'application/octet-stream',
+  '*/*',
+]
 
 /** Bodies that are files. */
 export const UPLOADS: Record<
@@ -182,7 +198,7 @@ export const UPLOADS: Record<
       'one JSON value per row. A line is a text in Common or Combined Log Format, or an object as common servers write it. ' +
       'At most 256 MiB, inflated, unless an operator has set another limit.',
     parameters: [
-      FILE_NAME,
+      fileName('access-log.json'),
       {
         name: 'Content-Encoding',
         in: 'header',
@@ -198,8 +214,9 @@ export const UPLOADS: Record<
   },
   document: {
     description:
-      'The file itself, of any type, kept byte for byte. At most 50 MiB, unless an operator has set another limit.',
-    parameters: [FILE_NAME],
-    content: { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } },
+      'The file itself, of any type, kept byte for byte and given back with the type it was sent with: not a form, whose ' +
+      'envelope would be kept as well. At most 50 MiB, unless an operator has set another limit.',
+    parameters: [fileName('policy.pdf')],
+    content: Object.fromEntries(DOCUMENT_TYPES.map((type) => [type, BYTES])),
   },
 }

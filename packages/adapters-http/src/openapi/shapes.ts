@@ -122,12 +122,13 @@ export function convert(schemas: Schemas, typeMode: 'input' | 'output'): { [name
       else if (jsonSchema.required?.length === 0) delete jsonSchema.required
       if (valibotSchema.type !== 'object' && valibotSchema.type !== 'strict_object') return undefined
       if (typeMode === 'input') return undefined
-      // An answer holds listed fields alone, all of them; what has a default is there.
+      // An answer holds all listed fields; what has a default is there. Others may come, and must break no client.
       const { entries } = valibotSchema as unknown as v.ObjectSchema<v.ObjectEntries, undefined>
       const isThere = (entry: v.GenericSchema & { default?: unknown }) =>
         entry.type !== 'optional' || entry.default !== undefined
       const required = Object.keys(entries).filter((name) => isThere(entries[name] as v.GenericSchema))
-      return { ...jsonSchema, required, additionalProperties: false }
+      const { additionalProperties: _, ...open } = jsonSchema
+      return { ...open, required }
     },
     overrideAction({ valibotAction, jsonSchema }) {
       // What these check or change is said by the metadata beside them, or changes no schema.

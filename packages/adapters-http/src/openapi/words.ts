@@ -1,26 +1,34 @@
-/** Subjects of the interface; an operation belongs to the first whose pattern its path fits. */
+/** Subjects of the interface, in the order in which somebody new meets them. A path fits the pattern of exactly one. */
 export const TAGS = [
-  { name: 'Documents', path: /\/documents/, description: 'Evidence documents: attached to a control, downloaded.' },
-  { name: 'Security frameworks', path: /\/security-frameworks/, description: 'What an organization must satisfy.' },
-  { name: 'Audit trail', path: /\/events/, description: 'Every change in an organization, and who made it.' },
+  {
+    name: 'Organizations',
+    path: /\/organizations(\/\{id\})?$/,
+    description: 'Organizations whose security is managed.',
+  },
   { name: 'Members', path: /\/users/, description: 'People of an organization, each with a role.' },
-  { name: 'Organizations', path: /\/organizations/, description: 'Organizations whose security is managed.' },
+  {
+    name: 'Callers',
+    path: /\/me$|\/invitations\//,
+    description: 'Who the caller is, and how they get their first token.',
+  },
+  { name: 'Tokens', path: /\/tokens/, description: "The caller's own API tokens." },
+  { name: 'Threat blockers', path: /\/atb(\/\{id\})?$/, description: 'Configurations of installed threat blockers.' },
   {
     name: 'Traffic',
     path: /\/traffic|\/threats|\/statistics/,
     description: 'Traffic files of threat blockers, and what was found in them.',
   },
-  { name: 'Threat blockers', path: /\/atb/, description: 'Configurations of installed threat blockers.' },
+  {
+    name: 'Security frameworks',
+    path: /\/security-frameworks(\/\{frameworkid\})?$/,
+    description: 'What an organization must satisfy.',
+  },
+  { name: 'Documents', path: /\/documents/, description: 'Evidence documents: attached to a control, downloaded.' },
+  { name: 'Notifications', path: /\/notifications/, description: 'What each person should be told.' },
+  { name: 'Assessments', path: /\/assessments/, description: 'Results of assessments, read-only.' },
   { name: 'Cloud defenses', path: /\/cloud-defender/, description: 'Cloud defense configurations, read-only.' },
   { name: 'VPN profiles', path: /\/vpn/, description: 'VPN profiles.' },
-  { name: 'Assessments', path: /\/assessments/, description: 'Results of assessments, read-only.' },
-  { name: 'Notifications', path: /\/notifications/, description: 'What each person should be told.' },
-  { name: 'Tokens', path: /\/tokens/, description: "The caller's own API tokens." },
-  {
-    name: 'Callers',
-    path: /\/me|\/invitations/,
-    description: 'Who the caller is, and how they get their first token.',
-  },
+  { name: 'Audit trail', path: /\/events/, description: 'Every change in an organization, and who made it.' },
   { name: 'Interface', path: /\/openapi/, description: 'This document.' },
 ] as const
 
@@ -31,15 +39,22 @@ in which role, the threat blockers installed there and the traffic they saw, clo
 frameworks an organization must satisfy with the evidence for each control, assessments, and what each person should be
 told.
 
+**First steps.** Get a token: the first start of a service prints one, an invitation gives one, an operator issues one.
+On the page \`/docs\`, enter it under *Authorize*. \`GET /api/v1/me\` says whose it is. \`POST /api/v1/organizations\` makes
+you the owner of an organization; \`POST …/users/0\` invites a colleague, \`POST /api/v1/tokens\` makes a token for a
+program. Then register a threat blocker (\`POST /api/v1/atb\`) and upload its traffic, or create a security framework
+and attach evidence. The guide, in \`docs/guide\` of the repository, goes this way with commands to type: first session,
+tokens, roles, traffic, evidence, lists, errors, retries, versions, clients.
+
 **Envelope.** Every answer but a download and this document is a JSON object with \`error\` (0, or 1 when the operation
 failed) and \`messages\` (empty, or the one reason). A list adds \`total\`, which counts all records that match the filter,
 and \`data\`, the page. A 400 says in \`details\` which places of the request do not fit.
 
 **Tokens.** Every operation asks for a token named \`X-Service-Token\`, in the header, or in the query where a client cannot
 set headers. An operator may refuse the query form. Two that differ are refused. 401 with \`9153\` means that the caller is
-not authenticated or not permitted. \`x-required-role\` names the weakest role in the organization that may use an operation:
-\`viewer\`, \`security_officer\`, \`owner\`; \`authenticated\` is every caller, whose answer holds what they may see; \`self\`
-is what is the caller's own. A token can be narrowed, to reading (\`access\`) and to some organizations
+not authenticated or not permitted. Each operation names the role in the organization that it takes; for programs,
+\`x-required-role\` has the weakest that may: \`viewer\`, \`security_officer\`, \`owner\`; \`authenticated\` is every
+caller, whose answer holds what they may see; \`self\` is what is the caller's own. A token can be narrowed, to reading (\`access\`) and to some organizations
 (\`organizations\`); whatever lies beyond is a 401 as well.
 
 **Lists.** \`limit\`, \`offset\` and \`order\` choose a page; ties break on the id. A value that does not fit, an empty one,
@@ -65,6 +80,17 @@ reach its store, the answer is 503; to send the request again is safe, a POST wi
 Every GET can be asked as HEAD. A path that does not exist is a 404, a method that a path does not have a 405 with
 \`Allow\`, both in the envelope.
 `.trim()
+
+/** What an operation takes of its caller, by its `x-required-role`, as a sentence in its description. */
+export const REQUIRED_ROLES: { [role: string]: string } = {
+  viewer: '**Required role:** any (`viewer`, `security_officer` or `owner`).',
+  security_officer: '**Required role:** `security_officer` or `owner`.',
+  owner: '**Required role:** `owner`.',
+  authenticated: '**Required role:** none; any token will do.',
+  self: "**Required role:** none; it is about what is the caller's own.",
+}
+/** The same where no token is asked for. */
+export const REQUIRED_CODE = '**Required role:** none; the code of an invitation stands in the place of a token.'
 
 /** What filters and pages mean, by name, unless the schema says it itself. */
 export const QUERY_DESCRIPTIONS: { [name: string]: string } = {

@@ -11,7 +11,7 @@ export const listAssessmentsRoute = route({
   path: '/api/v1/assessments',
   right: 'anyone',
   query: AssessmentQuery,
-  aliases: { ordering: 'order' },
+  aliases: { ordering: 'order', organization_id: 'organization' },
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: listOf(Assessment),

@@ -16,7 +16,7 @@ export const listNotificationsRoute = route({
   path: '/api/v1/notifications',
   right: 'self',
   query: NotificationQuery,
-  aliases: { ordering: 'order' },
+  aliases: { ordering: 'order', organization_id: 'organization' },
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: listOf(Notification),

@@ -41,7 +41,7 @@ export const listOrganizationsRoute = route({
   extension: true,
   right: 'anyone',
   query: OrganizationQuery,
-  aliases: { ordering: 'order' },
+  aliases: { ordering: 'order', sectors: 'sectors[]', industries: 'industries[]' },
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: listOf(Organization),

@@ -37,7 +37,7 @@ export const listVpnProfilesRoute = route({
   extension: true,
   right: 'anyone',
   query: VpnProfileQuery,
-  aliases: { ordering: 'order' },
+  aliases: { ordering: 'order', organization_id: 'organization' },
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: listOf(VpnProfile),

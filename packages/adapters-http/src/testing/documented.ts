@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Json } from '../openapi/shapes.ts'
+import { ANSWERS, type Json } from '../openapi/shapes.ts'
 import { printOpenApi } from '../openapi.ts'
 import { routes } from '../routes/index.ts'
 
@@ -25,10 +25,33 @@ export type Operation = {
   requestBody?: { required: boolean; content: { [type: string]: { schema: Schema } } }
   responses: { [status: string]: Response }
 }
-type Document = { paths: { [path: string]: { [method: string]: Operation } } }
+type Document = {
+  paths: { [path: string]: { [method: string]: Operation } }
+  components: { schemas: { [name: string]: Schema }; responses: { [name: string]: Response } }
+}
 
-/** The document that every answer of the tests is held against. */
-export const document = printOpenApi(routes) as unknown as Document
+/**
+ * The document that every answer of the tests is held against. Clients are told to expect fields that are not listed;
+ * here an answer with one is wrong, since it was forgotten in the document.
+ */
+export const document = closeAnswers(printOpenApi(routes) as unknown as Document)
+
+function closeAnswers(document: Document): Document {
+  const { paths, components } = document
+  close(components.responses)
+  for (const name of Object.keys(ANSWERS)) close(components.schemas[name])
+  for (const operation of Object.values(paths).flatMap(Object.values)) close(operation.responses)
+  return document
+}
+
+/** Lets no object in this part of the document have other fields than those that are listed. */
+function close(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return
+  for (const inner of Object.values(part)) close(inner)
+  if ('properties' in part && 'type' in part && part.type === 'object') {
+    Object.assign(part, { additionalProperties: false, ...part })
+  }
+}
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
