@@ -96,8 +96,7 @@ function keptOf({ text, ...head }: Answer): string {
 
 function answerIn(kept: string): Answer {
   const end = kept.indexOf('\n')
-  // Up to version 0.1 all of it was one line of JSON.
-  return end < 0 ? JSON.parse(kept) : { ...JSON.parse(kept.slice(0, end)), text: kept.slice(end + 1) }
+  return { ...JSON.parse(kept.slice(0, end)), text: kept.slice(end + 1) }
 }
 
 async function* hashed(content: AsyncIterable<Uint8Array>, hash: ReturnType<typeof createHash>) {

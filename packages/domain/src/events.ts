@@ -161,17 +161,26 @@ export function changesBetween(before: object, after: object): Changes {
   return changesBut(before, after, (_, old, value) => JSON.stringify(old ?? null) === JSON.stringify(value ?? null))
 }
 
+/** Characters of small fields that are compared in one turn of the event loop. */
+const COMPARED = 128 * 1024
+
 /** The same for records that may be large: a part of a field at a time, with a turn of the event loop between. */
 export async function changesInParts(ports: Needs<'nextTurn'>, before: object, after: object): Promise<Changes> {
   const old = new Map<string, unknown>(Object.entries(before))
   const same = new Set<string>()
+  let compared = 0
   for (const [field, value] of Object.entries(after)) {
     const was = old.get(field) ?? null
-    const isSame =
-      was === null || (value ?? null) === null
-        ? was === (value ?? null)
-        : (await jsonInParts(ports, was)) === (await jsonInParts(ports, value))
-    if (isSame) same.add(field)
+    if (was === null || (value ?? null) === null) {
+      if (was === (value ?? null)) same.add(field)
+      continue
+    }
+    const text = await jsonInParts(ports, was)
+    if (text === (await jsonInParts(ports, value))) same.add(field)
+    compared += text.length
+    if (compared < COMPARED) continue
+    await ports.nextTurn()
+    compared = 0
   }
   return changesBut(before, after, (field) => same.has(field))
 }

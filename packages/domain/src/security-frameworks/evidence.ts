@@ -32,9 +32,10 @@ export async function mergeControls(
 ): Promise<Control[]> {
   const byId = new Map(stored.map((control) => [control.id, control]))
   const merged: Control[] = []
+  const pace = createPace(ports)
   for (const { evidences, ...control } of sent) {
     const before = byId.get(control.id)?.evidences ?? []
-    const after = evidences ? await mergeEvidences(ports, before, evidences, stamp) : before
+    const after = evidences ? await mergeEvidences(pace, before, evidences, stamp) : before
     const { frequency, description, evidence_type, ...first } = control
     merged.push({ ...first, evidences: after, frequency, description, evidence_type })
   }
@@ -42,15 +43,15 @@ export async function mergeControls(
 }
 
 async function mergeEvidences(
-  ports: Needs<'nextTurn'>,
+  pace: Pace,
   stored: Evidence[],
   sent: SentEvidence[],
   stamp: EvidenceStamp,
 ): Promise<Evidence[]> {
-  const take = await createTaker(ports, stored)
+  const take = await createTaker(pace, stored)
   const merged: Evidence[] = []
   for (const evidence of sent) {
-    if (merged.length % PART === PART - 1) await ports.nextTurn()
+    if (pace.isDue(evidence)) await pace.rest()
     const same = take?.(keyOf(evidence, evidence.datetime, evidence.submitted_by?.user_id))
     const { files, details, completed, residual_risk } = evidence
     const { datetime, submitted_by } = stamp
@@ -59,22 +60,39 @@ async function mergeEvidences(
   return merged
 }
 
-/** Evidence entries that are compared in one turn of the event loop. */
-const PART = 500
+/** Evidence entries, and files of them, that are compared in one turn of the event loop: some milliseconds. */
+const PART = 1000
+
+/** Says after which entry a turn of the event loop is to pass, over all controls. */
+type Pace = { isDue(evidence: SentEvidence): boolean; rest(): Promise<void> }
+
+function createPace(ports: Needs<'nextTurn'>): Pace {
+  let seen = 0
+  return {
+    isDue({ files }) {
+      seen += 1 + files.length
+      return seen >= PART
+    },
+    rest() {
+      seen = 0
+      return ports.nextTurn()
+    },
+  }
+}
 
 /**
  * Hands out each stored entry once, oldest first, to who asks with its content and as much of its stamp as they know.
  * Undefined where there is none to hand out.
  */
 async function createTaker(
-  ports: Needs<'nextTurn'>,
+  pace: Pace,
   stored: Evidence[],
 ): Promise<((key: string) => Evidence | undefined) | undefined> {
   if (stored.length === 0) return undefined
   const byKey = new Map<string, Evidence[]>()
   const taken = new Set<Evidence>()
-  for (const [index, evidence] of stored.toReversed().entries()) {
-    if (index % PART === PART - 1) await ports.nextTurn()
+  for (const evidence of stored.toReversed()) {
+    if (pace.isDue(evidence)) await pace.rest()
     const { datetime, submitted_by } = evidence
     for (const time of [datetime, undefined]) {
       for (const user of [submitted_by.user_id, undefined]) {
