@@ -119,6 +119,17 @@ describe('a JSON text that is parsed in parts', () => {
     }
   })
 
+  test('has no object with more than ten thousand names', async () => {
+    const object = (names: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: names }, (_, at) => [at, []])))
+    const text = `[${object(10_000)},[${object(10_000)}],"{"]`
+    expect(await parsed(text, 1000)).toEqual(expected(text))
+    expect(await parsed(JSON.stringify([{ a: Array(20_000).fill(0) }]), 1000)).toHaveProperty('value')
+    expect(await parsed(`{"a":[1,${object(10_001)}]}`, 1000)).toMatchObject({
+      error: { details: [{ message: 'An object of the body has more than 10000 names' }] },
+    })
+  })
+
   test('that is not UTF-8 is refused', async () => {
     const bytes = Uint8Array.of(...bytesOf('["'), 0xc3, ...bytesOf('",1]'))
     for (const part of [1, 3, 100]) {

@@ -5,6 +5,9 @@ import { type DomainError, invalid, MAX_DEPTH } from '@security-management/domai
 /** Bytes that are parsed in one turn of the event loop: some milliseconds, whatever they hold. */
 const PART = 128 * 1024
 
+/** Names that an object may have. No record has nearly as many, and each costs a parser far more than an item of an array. */
+const MAX_NAMES = 10_000
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -19,18 +22,22 @@ const CLOSE_OBJECT = 0x7d
  *
  * @param maxValues that the text may hold.
  * @param part bytes that are parsed at a time; a text, or a member's name, may be longer.
- * @throws DomainError `invalid`: nested too deep, too many values, not UTF-8, or not JSON.
+ * @throws DomainError `invalid`: nested too deep, too many values or names, not UTF-8, or not JSON.
  */
 export async function parseJson(bytes: Uint8Array, maxValues: number, part = PART): Promise<unknown> {
-  const { depth, values } = measured(bytes)
+  const { depth, values, names } = measured(bytes)
   if (depth > MAX_DEPTH) throw invalid('', `The body is nested more than ${MAX_DEPTH} levels deep`)
   if (values > maxValues) throw invalid('', `The body holds more than ${maxValues} values`)
+  if (names > MAX_NAMES) throw invalid('', `An object of the body has more than ${MAX_NAMES} names`)
   if (!isUtf8(bytes)) throw invalid('', 'The body is not UTF-8')
   return createParser(bytes, part).whole()
 }
 
 /** How deep and wide a JSON text is, found from its bytes before a parser builds anything of them. */
-function measured(bytes: Uint8Array): { depth: number; values: number } {
+function measured(bytes: Uint8Array): { depth: number; values: number; names: number } {
+  // By depth: the names of the object that is open there; 0 for an array.
+  const open = new Int32Array(MAX_DEPTH + 1)
+  let names = 0
   let depth = 0
   let deepest = 0
   let values = 1
@@ -45,10 +52,16 @@ function measured(bytes: Uint8Array): { depth: number; values: number } {
       depth += 1
       values += 1
       if (depth > deepest) deepest = depth
-    } else if (byte === COMMA) values += 1
-    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1
+      open[depth] = byte === OPEN_OBJECT ? 1 : 0
+    } else if (byte === COMMA) {
+      values += 1
+      if ((open[depth] as number) > 0) {
+        open[depth] = (open[depth] as number) + 1
+        names = Math.max(names, open[depth] as number)
+      }
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1
   }
-  return { depth: deepest, values }
+  return { depth: deepest, values, names }
 }
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
