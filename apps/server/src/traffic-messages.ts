@@ -20,4 +20,7 @@ export type FromThread =
   | { reading: number; failed: string }
 
 /** A summary whose long lists are packed, see `packRows`. */
-export type PackedSummary = Omit<TrafficSummary, 'slots' | 'threats'> & { slots: string[]; threats: string[] }
+export type PackedSummary = Omit<TrafficSummary, 'slots' | 'threats'> & {
+  slots: Uint8Array<ArrayBuffer>[]
+  threats: Uint8Array<ArrayBuffer>[]
+}

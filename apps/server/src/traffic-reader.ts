@@ -17,6 +17,9 @@ const BUFFERS = 4
 /** What lives shortly in the thread is little; unbounded, room for it would be a third of what a file adds to memory. */
 const YOUNG_MIB = 6
 
+/** Far more than it needs. Below 2 GiB garbage may be about half of what is in use before it is collected, and not thrice. */
+const OLD_MIB = 1024
+
 /** Reads traffic files in a worker thread, which is started with the first feeds, or the first file. */
 export type TrafficThread = {
   openTrafficReader: OpenTrafficReader
@@ -43,7 +46,7 @@ export function createTrafficThread(): TrafficThread {
     const isSource = import.meta.url.endsWith('.ts')
     const file = new URL(isSource ? './traffic-thread.ts' : './traffic-thread.js', import.meta.url)
     const started = new Worker(file, {
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB, maxOldGenerationSizeMb: OLD_MIB },
       ...(isSource && { execArgv: ['--conditions=source'] }),
     })
     started.unref()

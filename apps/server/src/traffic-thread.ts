@@ -34,8 +34,9 @@ port.on('message', (message: ToThread) => {
     } else if ('end' in message) {
       const summary = readings.get(reading)?.end()
       if (summary) {
-        const { slots, threats } = summary
-        say({ reading, summary: { ...summary, slots: packRows(slots), threats: packRows(threats) } })
+        const packed = { slots: packRows(summary.slots), threats: packRows(summary.threats) }
+        const memory = [...packed.slots, ...packed.threats].map(({ buffer }) => buffer)
+        say({ reading, summary: { ...summary, ...packed } }, memory)
       }
       readings.delete(reading)
     } else readings.delete(reading)
@@ -46,6 +47,7 @@ port.on('message', (message: ToThread) => {
   }
 })
 
-function say(message: FromThread): void {
-  port?.postMessage(message)
+/** @param memory that is handed over with the message, instead of a copy. */
+function say(message: FromThread, memory: ArrayBuffer[] = []): void {
+  port?.postMessage(message, memory)
 }
