@@ -39,6 +39,13 @@ describe('the first start', () => {
     expect(server.said.stderr).not.toContain(token)
   })
 
+  test('names the address where people reach the service, if there is one', async () => {
+    const server = await serve({ PUBLIC_URL: 'https://security.example.com/' })
+    await firstToken(server)
+    expect(server.said.stdout).toMatch(/curl -H '[^']+' https:\/\/security\.example\.com\/api\/v1\/me\n/)
+    expect(server.said.stdout).not.toContain(server.address)
+  })
+
   test('with --json prints one document', async () => {
     const server = await serve({}, ['--json'])
     const token = await firstToken(server)

@@ -17,7 +17,7 @@ export const serveCommand: Command = {
     process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
     process.on('unhandledRejection', (reason) => fail(reason, 'unhandled rejection'))
     const said = (ready: Ready) => {
-      const output = readyOutput(ready)
+      const output = readyOutput(ready, config.PUBLIC_URL ?? ready.address)
       if (output) print(output)
     }
     const stopped = stopSignal()
@@ -41,7 +41,7 @@ function stopSignal(): Promise<string> {
   })
 }
 
-function readyOutput({ address, firstUser }: Ready): Output {
+function readyOutput({ address, firstUser }: Ready, url: string): Output {
   if (!firstUser) return { json: { address }, text: '' }
   const { token, ...user } = firstUser
   const header = `-H 'X-Service-Token: ${token}'`
@@ -52,11 +52,11 @@ function readyOutput({ address, firstUser }: Ready): Output {
     '',
     'See that it works:',
     '',
-    `  curl ${header} ${address}/api/v1/me`,
+    `  curl ${header} ${url}/api/v1/me`,
     '',
     'Then create an organization, which you will own:',
     '',
-    `  curl ${header} -H 'Content-Type: application/json' -d '{"name": "My organization"}' ${address}/api/v1/organizations`,
+    `  curl ${header} -H 'Content-Type: application/json' -d '{"name": "My organization"}' ${url}/api/v1/organizations`,
     '',
   ]
   return { json: { address, user, token }, text: text.join('\n') }
