@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isShown, stepsOf, told, withAnswers } from './support/guide.ts'
 
@@ -27,4 +29,13 @@ describe('a page', () => {
       page.replace('\n1\n', '\none\n').replace('sms_zyxwvuts at 2025-12-31T00:00:00Z', 'nothing'),
     )
   })
+})
+
+test('what the guide shows of a client in TypeScript is in the example, which the compiler checks', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  const page = await readFile(`${root}docs/guide/10-clients.md`, 'utf8')
+  const shown = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  const example = await readFile(`${root}examples/typescript/walk.ts`, 'utf8')
+  expect(shown.length).toBeGreaterThan(0)
+  for (const code of shown) expect(example).toContain(code)
 })

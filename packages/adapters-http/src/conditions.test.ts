@@ -175,6 +175,16 @@ test('traffic changes how a threat blocker does, and not its ETag', async () => 
   expect(await etag(at)).toBe(tag)
 })
 
+test('another name of an organization gives its VPN profiles another ETag, and its threat blockers none', async () => {
+  const { site, send, etag } = await aService()
+  const [profile, blocker] = [`/api/v1/vpn/${site.profile}`, `/api/v1/atb/${site.blocker}`]
+  const before = [await etag(profile), await etag(blocker)]
+  await send('PUT', `/api/v1/organizations/${site.organization}`, undefined, { name: 'Beta' })
+  expect(await etag(profile)).not.toBe(before[0])
+  expect(await etag(blocker)).toBe(before[1])
+  expect((await send('DELETE', profile, before[0])).status).toBe(412)
+})
+
 test('a document attached to a framework gives it another ETag', async () => {
   const { service, owner, site, etag } = await aService()
   const at = `/api/v1/organizations/${site.organization}/security-frameworks/${site.framework}`

@@ -55,6 +55,7 @@ function messageOf({ kind, type, message, received, requirement, ...issue }: v.B
   if (kind === 'schema' && received === 'undefined') return 'Required'
   // The value first, since there may be more options than a message holds.
   if (type === 'picklist') return `${shortened(received ?? '', QUOTE_LENGTH)} is none of ${optionsOf(issue.expected)}`
+  if (type === 'safe_integer') return 'Must be a whole number of at most 2^53 − 1'
   if (type === 'min_value') return `Must be at least ${requirement}, and is ${received}`
   if (type === 'max_value') return `Must be at most ${requirement}, and is ${received}`
   return message

@@ -67,13 +67,14 @@ export const Label = v.pipe(
 /** A name that must be there: 1 to 255 characters after trimming. */
 export const Name = v.pipe(Label, v.nonEmpty('Must not be empty'), v.metadata({ allOf: [{ pattern: '\\S' }] }))
 
-const whole = [v.number('Must be a whole number'), v.safeInteger('Must be a whole number of at most 2^53 − 1')] as const
+// A text like any other: its wording is not part of the type.
+const WHOLE: string = 'Must be a whole number'
 
 /** Identifier of a record: an integer from 1 to 2^53 − 1. */
-export const Id = v.pipe(...whole, v.minValue(1))
+export const Id = v.pipe(v.number(WHOLE), v.safeInteger(), v.minValue(1))
 
 /** A count: an integer from 0 to 2^53 − 1. */
-export const Count = v.pipe(...whole, v.minValue(0))
+export const Count = v.pipe(v.number(WHOLE), v.safeInteger(), v.minValue(0))
 
 /** A finite number from 0 up. */
 export const Weight = v.pipe(v.number(), v.finite(), v.minValue(0))
