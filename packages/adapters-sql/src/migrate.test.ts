@@ -54,6 +54,36 @@ for (const { name, create, cleanUp } of testDatabases()) {
   })
 }
 
+describe('migrations of a PostgreSQL database', () => {
+  const [, postgres] = testDatabases()
+  afterAll(() => postgres?.cleanUp())
+
+  test('may take longer than any request, and who waits for them waits as long', async () => {
+    const url = (await postgres?.create()) ?? ''
+    const [one, other] = [openDatabase(url), openDatabase(url)]
+    await migrate(one)
+    let begun = () => {}
+    const running = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const slow: Migration = {
+      async up(db) {
+        begun()
+        // Past the ten seconds of a statement, and the two more after which nobody listens to it.
+        await sql`select pg_sleep(12.5)`.execute(db)
+      },
+    }
+    const migrations = { ...MIGRATIONS, '9000-slow': slow }
+    const first = migrate(one, migrations)
+    await running
+    expect(await Promise.all([first, migrate(other, migrations)])).toEqual([
+      { applied: ['9000-slow'] },
+      { applied: [] },
+    ])
+    await Promise.all([one.close(), other.close()])
+  })
+})
+
 describe('migrations of a SQLite file', () => {
   const [sqlite] = testDatabases()
   afterAll(() => sqlite?.cleanUp())

@@ -12,6 +12,12 @@ import { createWatch, inTicks, type Watch } from './watch.ts'
 /** Times a unit is run again when PostgreSQL broke it off to resolve a conflict with another one. */
 const RETRIES = 5
 
+/** Longest time that a statement may take, in milliseconds; the server itself ends it. */
+const STATEMENT_WAIT = 10_000
+
+/** How long a statement of a migration may take, and how long it waits for one that another process runs. */
+const MIGRATION_WAIT = 10 * 60 * 1000
+
 /** Opens a PostgreSQL database; connections are made when they are needed. */
 export function openPostgres(url: string, onTimed?: OnTimed): Database {
   const watch = createWatch(() => answers(url))
@@ -35,7 +41,14 @@ export function openPostgres(url: string, onTimed?: OnTimed): Database {
     stage: (work) => timed(onTimed, 'unit', () => run(work)),
     // A commit that waits for the disk takes all commits before it along; this is the least that needs one.
     settle: shared(() => sql`select pg_logical_emit_message(true, 'settle', '')`.execute(settling)),
-    exclusively: (work) => db.connection().execute(work),
+    async exclusively(work) {
+      const patient = connect(url, 1, watch, onTimed, MIGRATION_WAIT)
+      try {
+        return await patient.connection().execute(work)
+      } finally {
+        await patient.destroy()
+      }
+    },
     async close() {
       watch.stop()
       await Promise.all([db.destroy(), settling.destroy()])
@@ -44,7 +57,13 @@ export function openPostgres(url: string, onTimed?: OnTimed): Database {
 }
 
 /** Queries on a pool of at most `max` connections. */
-function connect(url: string, max: number, watch: Watch, onTimed?: OnTimed): Kysely<Schema> {
+function connect(
+  url: string,
+  max: number,
+  watch: Watch,
+  onTimed?: OnTimed,
+  statementWait = STATEMENT_WAIT,
+): Kysely<Schema> {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -52,8 +71,8 @@ function connect(url: string, max: number, watch: Watch, onTimed?: OnTimed): Kys
     connectionTimeoutMillis: 2500,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    statement_timeout: 10_000,
-    query_timeout: 12_000,
+    statement_timeout: statementWait,
+    query_timeout: statementWait + 2000,
     idle_in_transaction_session_timeout: 30_000,
     types: { getTypeParser },
   })
