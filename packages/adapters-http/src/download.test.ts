@@ -246,6 +246,37 @@ test('a client that is fast leaves others their turn between the pieces of a doc
   expect(turns.slice(2).every((turn, index) => turn > (turns[index + 1] ?? 0))).toBe(true)
 })
 
+test('the pieces of many documents are asked for one after the other, and no more than one in a turn', async () => {
+  let turn = 0
+  let asking = 0
+  const seen: { turn: number; asking: number }[] = []
+  const { get } = await aDocument(
+    () =>
+      async function* () {
+        // The first piece is asked for before there is an answer to write.
+        yield Buffer.alloc(1000)
+        for (let count = 1; count < 10; count += 1) {
+          asking += 1
+          seen.push({ turn, asking })
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          asking -= 1
+          yield Buffer.alloc(1000)
+        }
+      },
+    Buffer.alloc(10_000),
+  )
+  let next = setImmediate(function count() {
+    turn += 1
+    next = setImmediate(count)
+  })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => get()))
+  clearImmediate(next)
+  expect(answers.map(({ bytes }) => bytes.length)).toEqual(Array(20).fill(10_000))
+  expect(seen).toHaveLength(180)
+  expect(new Set(seen.map(({ turn }) => turn)).size).toBe(180)
+  expect(Math.max(...seen.map(({ asking }) => asking))).toBe(1)
+})
+
 test('a client that goes away ends the reading, and is no fault of ours', async () => {
   let ended = false
   let pieces = 0

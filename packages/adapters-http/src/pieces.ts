@@ -22,13 +22,31 @@ export function release({ buffer, byteLength }: Uint8Array): void {
  * that is slow holds no more than one; what is asked for must be nobody else's, since its memory is given back.
  */
 export async function writePieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const bytes of pieces) {
-    if (!(await isTaken(res, bytes))) return
-    release(bytes)
-    // A connection that takes whatever it is given would keep all others waiting to the end of the file.
-    await nextTurn()
+  const iterator = pieces[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await inTurn(() => iterator.next())
+      if (done) break
+      if (!(await isTaken(res, value))) return
+      release(value)
+    }
+  } finally {
+    await iterator.return?.()
   }
   res.end()
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Asks for pieces one after the other, however many answers want one, each in a turn of the event loop of its own. A
+ * connection that takes whatever it is given would keep everybody waiting to the end of the file; a hundred of them would
+ * also take the whole database, and hold up whoever connects, since one connection is accepted a turn.
+ */
+function inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
+  const asked = last.then(() => nextTurn()).then(ask)
+  last = asked.catch(() => {})
+  return asked
 }
 
 /** Whether the connection has taken the bytes; it does not once it is closed. */
