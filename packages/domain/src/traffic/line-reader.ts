@@ -291,7 +291,8 @@ function verdictOf(bytes: Uint8Array, from: number, to: number): string {
 
 /** A space, three digits or a dash, and then a space or the end. */
 function isStatus(bytes: Uint8Array, at: number, to: number): boolean {
-  if (bytes[at] !== 0x20) return false
+  // Behind the end is what an earlier line has left.
+  if (at + 1 >= to || bytes[at] !== 0x20) return false
   if (bytes[at + 1] === 0x2d) return at + 2 === to || bytes[at + 2] === 0x20
   for (let index = at + 1; index <= at + 3; index += 1) {
     const byte = bytes[index] as number

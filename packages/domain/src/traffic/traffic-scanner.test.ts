@@ -489,6 +489,16 @@ describe('whatever the file', () => {
     )
   })
 
+  test('a log line that ends in its request has no status, whatever stood there in the line before', () => {
+    const T = '[01/Mar/2026:12:00:00 +0000]'
+    const texts = [`10.10.10.10 - - ${T} "a" - 12 "-" "curl"`, `éaa - - ${T} "\\" 2000a`]
+    const escaped = texts.map((text) =>
+      text.replace(/[\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    )
+    const { lines } = scan(`[${escaped.map((text) => `"${text}"`).join(',')}]`)
+    expect(lines[1]).toEqual({ reject: 'not in a known log format' })
+  })
+
   test('a log line says the same with all of its characters escaped', () => {
     fc.assert(
       fc.property(fc.array(logLine), sizes, (texts, cuts) => {
