@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 import {
-  createTrafficReading,
   DomainError,
   type Judge,
   judgeOf,
+  loadTrafficReading,
   NO_FEEDS,
   openThreatIndex,
   type TrafficReading,
@@ -16,6 +16,7 @@ import type { FromThread, ToThread } from './traffic-messages.ts'
 const port = parentPort
 if (!port) throw new Error('This file runs as a worker thread')
 
+const createTrafficReading = await loadTrafficReading()
 const readings = new Map<number, TrafficReading>()
 let feeds: Judge = NO_FEEDS
 

@@ -138,16 +138,33 @@ test('types are right for a program in TypeScript', async () => {
   expect(await run(process.execPath, compiler, ...options, 'types.mts').catch(({ stdout }) => stdout)).toBe('')
 })
 
-test('the domain brings valibot and mitt, and nothing else', async () => {
-  const program = `
-    import { registerHooks } from 'node:module'
-    const loaded = new Set()
-    registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1] ?? url); return next(url, context) } })
-    await import('@security-management/domain')
-    console.log(JSON.stringify([...loaded]))`
-  await writeFile(join(directory.path, 'loaded.mjs'), program)
-  const loaded = JSON.parse(await run(process.execPath, 'loaded.mjs')) as string[]
-  expect(loaded.toSorted()).toEqual(['@security-management/domain', 'mitt', 'valibot'])
+describe('importing the domain', () => {
+  const files = (loaded: string[]) => loaded.map((url) => /create-traffic-reading/.exec(url)?.[0]).filter(Boolean)
+  let imported: string[]
+  let read: string[]
+
+  beforeAll(async () => {
+    const program = `
+      import { registerHooks } from 'node:module'
+      const loaded = []
+      registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context) } })
+      const { loadTrafficReading } = await import('@security-management/domain')
+      const imported = [...loaded]
+      await loadTrafficReading()
+      console.log(JSON.stringify([imported, loaded]))`
+    await writeFile(join(directory.path, 'loaded.mjs'), program)
+    ;[imported, read] = JSON.parse(await run(process.execPath, 'loaded.mjs'))
+  })
+
+  test('brings valibot and mitt, and nothing else', () => {
+    const packages = imported.map((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url)
+    expect([...new Set(packages)].toSorted()).toEqual(['@security-management/domain', 'mitt', 'valibot'])
+  })
+
+  test('leaves what reads traffic files until a file is read', () => {
+    expect(files(imported)).toEqual([])
+    expect(files(read)).toEqual(['create-traffic-reading'])
+  })
 })
 
 test('what the packages export is documented, and is what the reports in api/ say', async () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { array, custom } from './parse.ts'
+import { pattern } from './pattern.ts'
 import { createAddress, readAddress } from './traffic/line-addresses.ts'
 
 /** Greatest integer that every store and every JSON reader keeps exactly: 2^53 − 1. */
@@ -11,13 +12,12 @@ export const MAX_ITEMS = 1000
 /** Levels of nesting that a JSON body may have (decisions.md §2). */
 export const MAX_DEPTH = 32
 
-const LONE_SURROGATE = /\p{Surrogate}/u
 // Every control character but tab and newline; stores treat NUL in particular each in its own way.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 function isStorableText(value: string): boolean {
-  return !CONTROL.test(value) && !LONE_SURROGATE.test(value)
+  return !CONTROL.test(value) && value.isWellFormed()
 }
 
 /** Length in characters (code points), which is what JSON Schema's `maxLength` counts, too. */
@@ -111,8 +111,8 @@ export const HttpUrl = v.pipe(
 )
 const Url = v.pipe(v.string(), v.url())
 
-const HOST_NAME =
-  /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)*[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
+const HOST_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`
+const hostName = pattern(String.raw`^(?=.{1,253}$)(?:${HOST_LABEL}\.)*${HOST_LABEL}$`, 'u')
 
 // Beyond ASCII the shape takes more than letters and digits, which other languages' expressions cannot tell.
 const LABEL = '[^\\u0000-/:-@\\[-`{-\\u007f](?:[^\\u0000-,./:-@\\[-`{-\\u007f]{0,61}[^\\u0000-/:-@\\[-`{-\\u007f])?'
@@ -122,7 +122,7 @@ const HOST_NAME_SHAPE = `^(?!(?:.*\\.)?[0-9]+$)${LABEL}(?:\\.${LABEL})*$`
 export const HostName = v.pipe(
   v.string(),
   v.check(
-    (value) => HOST_NAME.test(value) && !/(?:^|\.)[0-9]+$/.test(value),
+    (value) => hostName().test(value) && !/(?:^|\.)[0-9]+$/.test(value),
     'Must be a host name such as www.example.com',
   ),
   v.metadata({ format: 'idn-hostname', maxLength: 253, pattern: HOST_NAME_SHAPE }),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { pattern } from '../pattern.ts'
 
 /** Characters of a stored file name; what is longer is cut before its extension. */
 const MAX_LENGTH = 200
@@ -8,7 +9,7 @@ const READ_LENGTH = 1024
 
 // Control characters (bidirectional marks and other invisible formats among them), path and shell specials, and what
 // some file systems refuse.
-const UNSAFE = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]+/gu
+const unsafe = pattern(String.raw`[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]+`, 'gu')
 
 /**
  * The name of a file, made safe to store, to show and to send back: whatever was sent, the result has no directory, no
@@ -16,7 +17,7 @@ const UNSAFE = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]+/gu
  */
 export function safeFileName(sent: string): string {
   const lastPart = (sent.split(/[/\\]/).at(-1) ?? '').slice(0, READ_LENGTH)
-  const cleaned = lastPart.replace(UNSAFE, '_').replace(/^[.\s_]+|[.\s]+$/g, '')
+  const cleaned = lastPart.replace(unsafe(), '_').replace(/^[.\s_]+|[.\s]+$/g, '')
   if (cleaned === '') return 'file'
   const extension = extensionOf(cleaned)
   const stem = extension ? cleaned.slice(0, -extension.length - 1) : cleaned

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { array, described, object } from '../parse.ts'
+import { pattern } from '../pattern.ts'
 import {
   Count,
   CronExpression,
@@ -60,6 +61,8 @@ export const SentEvidence = object({
 })
 export type SentEvidence = v.InferOutput<typeof SentEvidence>
 
+const unprintable = pattern(String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]`, 'u')
+
 // The format characters of the first plane, as every language's regular expressions can tell them.
 const PRINTABLE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]+$'
@@ -68,11 +71,7 @@ const PRINTABLE =
 export const ControlId = v.pipe(
   v.string(),
   v.check(
-    (value) =>
-      value !== '' &&
-      value.length <= 128 &&
-      [...value].length <= 64 &&
-      !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value),
+    (value) => value !== '' && value.length <= 128 && [...value].length <= 64 && !unprintable().test(value),
     'A control id has 1 to 64 printable characters',
   ),
   v.check((value) => value !== '.' && value !== '..', 'A control id is not . or ..'),

@@ -1,3 +1,4 @@
+import { pattern } from '../pattern.ts'
 import { punycode } from './punycode.ts'
 import { utf8Text } from './utf8-text.ts'
 
@@ -56,7 +57,7 @@ export function readDomainName(bytes: Uint8Array, from: number, to: number, out:
 }
 
 const ASCII = /^[\0-\x7f]*$/
-const FOREIGN_LABEL = /^[\p{L}\p{N}-][\p{L}\p{M}\p{N}-]*$/u
+const foreignLabel = pattern(String.raw`^[\p{L}\p{N}-][\p{L}\p{M}\p{N}-]*$`, 'u')
 
 function readForeignName(bytes: Uint8Array, from: number, to: number, out: DomainName): boolean {
   if (to - from > 4 * MAX_NAME) return false
@@ -66,7 +67,7 @@ function readForeignName(bytes: Uint8Array, from: number, to: number, out: Domai
     .join('')
     .normalize('NFC')
     .split('.')
-  if (!labels.every((label) => ASCII.test(label) || FOREIGN_LABEL.test(label))) return false
+  if (!labels.every((label) => ASCII.test(label) || foreignLabel().test(label))) return false
   const name = labels.map((label) => (ASCII.test(label) ? label : `xn--${punycode(label)}`)).join('.')
   const ascii = Uint8Array.from(name, (character) => character.charCodeAt(0))
   return readDomainName(ascii, 0, ascii.length, out)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { createTrafficReading } from './create-traffic-reading.ts'
 import { addressText } from './line-addresses.ts'
-import { createTrafficReading, type Judge } from './traffic-reading.ts'
+import type { Judge } from './traffic-reading.ts'
 
 /** Lines shaped as the documentation of each product shows them, with what is to be read of them. */
 const LINES: [product: string, line: object, read: { time: string; client: string; host: string; verdict?: string }][] =

@@ -2,8 +2,9 @@ import { OPERATOR } from '../access/caller.ts'
 import { record } from '../events.ts'
 import type { Needs } from '../ports.ts'
 import { addFoundLater } from './add-counts.ts'
+import { loadTrafficReading } from './load-traffic-reading.ts'
 import { judgeOf, judgingBy } from './traffic-reader.ts'
-import { createTrafficReading, type Judge, type TrafficSummary } from './traffic-reading.ts'
+import type { Judge, TrafficSummary } from './traffic-reading.ts'
 import type { OutdatedUpload } from './traffic-upload.ts'
 
 /** How long after they came files are judged again, while their bytes are kept, in milliseconds: 7 days. */
@@ -65,6 +66,7 @@ async function readAgain(
   if (services.length === 0) {
     return { malicious: 0, slots: [], threats: [], judgement: { ...judgement, version: feeds.version } }
   }
+  const createTrafficReading = await loadTrafficReading()
   const reading = createTrafficReading(judgeOf(feeds, judgingBy(services)), judgement.malicious_lines)
   for await (const bytes of ports.decompress(ports.files.read(raw.file, 0, raw.size - 1))) {
     if (!mayGoOn()) return undefined

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { createTrafficReading } from './create-traffic-reading.ts'
 import { addressText } from './line-addresses.ts'
-import { createTrafficReading, NO_FEEDS } from './traffic-reading.ts'
+import { NO_FEEDS } from './traffic-reading.ts'
 import { createTrafficScanner } from './traffic-scanner.ts'
 
 // Recorded once: nginx 1.22.1 and Caddy 2.6.2 of Debian 12, each asked on 127.0.0.1 by

@@ -1,11 +1,12 @@
 import type { Sha256 } from '../ports.ts'
 import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
+import { loadTrafficReading } from './load-traffic-reading.ts'
 import {
-  createTrafficReading,
   type Judge,
   NO_FEEDS,
   type SlotCount,
   type ThreatCount,
+  type TrafficReading,
   type TrafficSummary,
 } from './traffic-reading.ts'
 
@@ -60,16 +61,25 @@ export type OpenTrafficReader = (judging: Judging) => TrafficReader
 export function readTrafficHere(newSha256: () => Sha256, feeds: Judge = NO_FEEDS): OpenTrafficReader {
   return (judging) => {
     const hash = newSha256()
-    const reading = createTrafficReading(judgeOf(feeds, judging))
+    let reading: TrafficReading | undefined
     let size = 0
+
+    async function begun(): Promise<TrafficReading> {
+      const createTrafficReading = await loadTrafficReading()
+      reading ??= createTrafficReading(judgeOf(feeds, judging))
+      return reading
+    }
+
     return {
       async push(bytes) {
+        const { push } = reading ?? (await begun())
         size += bytes.length
         hash.update(bytes)
-        reading.push(bytes)
+        push(bytes)
       },
       async end() {
-        return { ...reading.end(), size, sha256: hash.digest() }
+        const { end } = reading ?? (await begun())
+        return { ...end(), size, sha256: hash.digest() }
       },
       abort() {},
     }

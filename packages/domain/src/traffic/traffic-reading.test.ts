@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createTrafficReading } from './create-traffic-reading.ts'
 import { addressText, createAddress, readAddress } from './line-addresses.ts'
-import { createTrafficReading, type Judge, MANY } from './traffic-reading.ts'
+import { type Judge, MANY } from './traffic-reading.ts'
 
 const nothing: Judge = {
   version: 0,
