@@ -22,6 +22,7 @@ export default defineConfig({
         // The rules, in memory: nothing is started, and nothing is left behind that files would have to be kept apart for.
         test: {
           name: 'domain',
+          maxWorkers: '100%',
           include: ['packages/domain/src/**/*.test.ts'],
           isolate: false,
           // All of them take seconds; one may take as long on a machine that has much else to do.
