@@ -43,12 +43,13 @@ export async function runFaults(
   faults: readonly Fault[],
   rounds: number,
 ): Promise<Outcome> {
-  const people = await registerPeople(url)
   const server = await context.serve({ DATABASE_URL: url })
   await untilFeedsAreLoaded(server)
   const totals = { refused: 0, acknowledged: 0, slowest: 0, healthy: 0 }
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, fault] of faults.entries()) {
+      // One owner for all would invite more people than one person may.
+      const people = await registerPeople(url, round * faults.length + index)
       const site = await makeSite(server.address, `round${round}fault${index}`, people)
       const result = await bringAbout(context, fault, site, server, people)
       const { refused, acknowledged, slowest, healthy } = result

@@ -29,6 +29,8 @@ export type Written = { key: string; id: string | number; state: State }
 /** A kind of record: how one is written, and how all of a site are found again. */
 export type Kind = {
   name: string
+  /** How many of them the owner of a site may create. */
+  most?: number
   create(site: Site, random: Random, key: string): Request & { id: (answer: Answer) => string | number }
   edit?(site: Site, random: Random, record: Written): Request
   remove?(site: Site, record: Written): (client: Client) => Promise<Answer>
@@ -93,6 +95,8 @@ const organizations: Kind = {
 
 const members: Kind = {
   name: 'member',
+  // A person may invite a hundred others an hour, and has invited the officer.
+  most: 90,
   create: ({ organization }, random, key) => {
     const role = random.pick(['viewer', 'security_officer'])
     return {

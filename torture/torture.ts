@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { temporaryDirectory } from '../apps/server/test/support/program.ts'
 import { startServer } from '../apps/server/test/support/server.ts'
 import { startPostgres } from '../packages/adapters-sql/src/testing/postgres.ts'
@@ -60,7 +61,7 @@ export async function torture(
   try {
     outcome = await scenario.run(context)
   } catch (error) {
-    failures.push(`It broke off: ${error instanceof Error ? error.stack : error}`)
+    failures.push(`It broke off: ${inspect(error)}`)
   } finally {
     for (const cleanUp of cleanUps.reverse()) await cleanUp()
   }

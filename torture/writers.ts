@@ -34,6 +34,7 @@ export async function writeEverything(
   async function writeKind(kind: Kind, random: Random): Promise<void> {
     const client = ownerOf(site)
     let count = 0
+    let created = 0
     let mine: Written[] = []
 
     async function create(): Promise<void> {
@@ -41,7 +42,9 @@ export async function writeEverything(
       const key = `${site.name}-${kind.name}-${count}`
       const { state, send, id } = kind.create(site, random, key)
       const answer = await attempt(client, { kind: kind.name, key, verb: 'create', state }, send)
-      if (answer) mine.push({ key, id: id(answer), state })
+      if (!answer) return
+      created += 1
+      mine.push({ key, id: id(answer), state })
     }
 
     async function change(record: Written, verb: 'edit' | 'remove'): Promise<void> {
@@ -58,7 +61,9 @@ export async function writeEverything(
 
     while (goOn()) {
       const chance = random.between(1, 10)
-      if (mine.length === 0 || chance <= 5) await create()
+      const mayCreate = created < (kind.most ?? Number.POSITIVE_INFINITY)
+      if (!mayCreate && mine.length === 0) return
+      if (mayCreate && (mine.length === 0 || chance <= 5)) await create()
       else await change(random.pick(mine), chance <= 8 ? 'edit' : 'remove')
     }
   }
