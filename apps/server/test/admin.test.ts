@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { execute } from '../../../packages/adapters-sql/src/testing/execute.ts'
 import { clientOf } from './support/client.ts'
 import { everyDatabase } from './support/databases.ts'
-import { run, temporaryDirectory } from './support/program.ts'
-import { ask, firstToken, startServer, startWatched, type TestServer } from './support/server.ts'
+import { homeOfTests } from './support/home.ts'
+import { run } from './support/program.ts'
+import { ask, firstToken, type TestServer } from './support/server.ts'
 import { slowEdit } from './support/slow-edit.ts'
 import { startWebServer } from './support/web-server.ts'
 
@@ -18,28 +19,12 @@ const PATIENT = { timeout: 20_000, interval: 100 }
 const { databases, stop } = everyDatabase()
 afterAll(stop)
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let servers: TestServer[]
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  servers = []
-})
-
-afterEach(async () => {
-  for (const server of servers) await server.stop('SIGKILL')
-  await directory.remove()
-})
-
-async function serve(env: Record<string, string> = {}, start = startWatched): Promise<TestServer> {
-  const server = await start(directory.path, env)
-  servers.push(server)
-  return server
-}
+const home = homeOfTests()
+const { serve, serveWatched } = home
 
 /** The database of the URL, as a process in another directory names it. */
 function fromHere(url: string): string {
-  return url.startsWith('sqlite:') ? `sqlite:${directory.path}/${url.slice('sqlite:'.length)}` : url
+  return url.startsWith('sqlite:') ? `sqlite:${home.path()}/${url.slice('sqlite:'.length)}` : url
 }
 
 const everyWay = databases.flatMap(({ name, open }) => [
@@ -50,7 +35,7 @@ const everyWay = databases.flatMap(({ name, open }) => [
 describe.each(everyWay)('the second listener of $name', ({ open, WORKERS, processes }) => {
   test('says that the service lives and is ready, and what it did', { timeout: 60_000 }, async () => {
     // A mail server that takes nothing, so that the mail stays owed.
-    const server = await serve({ DATABASE_URL: await open(), WORKERS, SMTP_URL: 'smtp://127.0.0.1:1' })
+    const server = await serveWatched({ DATABASE_URL: await open(), WORKERS, SMTP_URL: 'smtp://127.0.0.1:1' })
     expect(await ask(server, '/live')).toMatchObject({ status: 200, json: { status: 'live' } })
     const checks = { database: 'ok', migrations: 'ok', relay: 'ok', ...(WORKERS === '2' && { workers: '2 of 2' }) }
     expect(await ask(server, '/ready')).toMatchObject({ status: 200, json: { status: 'ready', checks } })
@@ -109,7 +94,7 @@ test.each(databases)(
   { timeout: 80_000 },
   async ({ open }) => {
     const DATABASE_URL = await open()
-    const server = await serve({ DATABASE_URL })
+    const server = await serveWatched({ DATABASE_URL })
     const change = (statement: string) => execute(fromHere(DATABASE_URL), statement)
     const becomes = async (status: number, says: object) => {
       const ready = async () => {
@@ -142,7 +127,7 @@ test.each(databases)(
 )
 
 test('while the service stops it lives and is not ready, which the container is told', async () => {
-  const server = await serve()
+  const server = await serveWatched()
   const container = async () =>
     (await promisify(execFile)(process.execPath, [HEALTH_CHECK], { env: adminOf(server) })).stdout
   expect(await container()).toContain('"status":"ready"')
@@ -163,7 +148,7 @@ test('while the service stops it lives and is not ready, which the container is 
 })
 
 test('it answers what it has, to those who read, costs the database little, and does not stand on the port for clients', async () => {
-  const server = await serve()
+  const server = await serveWatched()
   expect((await fetch(`${server.admin}/`)).status).toBe(404)
   expect((await fetch(`${server.admin}/api/v1/me`)).status).toBe(404)
   expect((await fetch(`${server.admin}/live`, { method: 'POST' })).status).toBe(405)
@@ -181,11 +166,11 @@ test('it answers what it has, to those who read, costs the database little, and 
 })
 
 test('with ADMIN_PORT 0 there is none; on a port in use the start ends with one line that names ADMIN_PORT', async () => {
-  expect((await serve({ ADMIN_PORT: '0' }, startServer)).admin).toBe('')
+  expect((await serve()).admin).toBe('')
   const { url, stop: release } = await startWebServer(() => {})
   const ADMIN_PORT = new URL(url).port
   const env = { PORT: '0', ADMIN_PORT, LOG_LEVEL: 'fatal', DATABASE_URL: 'sqlite:other.sqlite' }
-  const { code, stderr } = await run(['serve'], { cwd: directory.path, env })
+  const { code, stderr } = await run(['serve'], { cwd: home.path(), env })
   expect(stderr).toBe(`Port ${ADMIN_PORT} of 127.0.0.1 is in use; set ADMIN_PORT to another one, or to 0 for none\n`)
   expect(code).toBe(1)
   await release()

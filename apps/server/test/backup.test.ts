@@ -1,28 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { clientOf } from './support/client.ts'
-import { run, temporaryDirectory } from './support/program.ts'
-import { firstToken, startServer, type TestServer } from './support/server.ts'
+import { homeOfTests } from './support/home.ts'
+import { run } from './support/program.ts'
+import { firstToken, type TestServer } from './support/server.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let servers: TestServer[]
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  servers = []
-})
-
-afterEach(async () => {
-  for (const server of servers) await server.stop('SIGKILL')
-  await directory.remove()
-})
-
-async function serve(): Promise<TestServer> {
-  const server = await startServer(directory.path)
-  servers.push(server)
-  return server
-}
+const home = homeOfTests()
+const { serve } = home
 
 async function namesOf(server: TestServer, token: string): Promise<Set<string>> {
   const { body } = await clientOf(server.address, token)('GET', '/organizations?limit=1000')
@@ -34,7 +19,7 @@ describe('a backup of a service that is written to', () => {
   test('holds all that was acknowledged before it began, and is restored once nobody serves', {
     timeout: 90_000,
   }, async () => {
-    const cwd = directory.path
+    const cwd = home.path()
     const server = await serve()
     const token = await firstToken(server)
     const acknowledged: string[] = []
@@ -87,7 +72,7 @@ describe('a backup of a service that is written to', () => {
 
 describe('the commands', () => {
   test('refuse to replace a file, and a file that is none of ours, in one line', { timeout: 60_000 }, async () => {
-    const cwd = directory.path
+    const cwd = home.path()
     const before = await run(['backup', 'copy.sqlite'], { cwd })
     expect(before).toMatchObject({ code: 1, stderr: expect.stringMatching(/^There is no database at [^\n]+\n$/) })
     expect(await readdir(cwd)).toEqual([])
@@ -105,7 +90,7 @@ describe('the commands', () => {
     ['restore', 'pg_restore --clean'],
   ])('%s names the tool for PostgreSQL', async (command, tool) => {
     const env = { DATABASE_URL: 'postgres://me:geheim@127.0.0.1:1/service' }
-    const { code, stderr } = await run([command, 'file'], { cwd: directory.path, env })
+    const { code, stderr } = await run([command, 'file'], { cwd: home.path(), env })
     expect(stderr).toContain(tool)
     expect(stderr).not.toContain('geheim')
     expect(code).toBe(2)

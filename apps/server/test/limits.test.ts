@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Answer, type Client, clientOf } from './support/client.ts'
 import { everyDatabase } from './support/databases.ts'
 import { startFlakyProxy } from './support/flaky-proxy.ts'
-import { run, temporaryDirectory } from './support/program.ts'
-import { firstToken, startServer, type TestServer } from './support/server.ts'
+import { homeOfTests } from './support/home.ts'
+import { run } from './support/program.ts'
+import { firstToken, type TestServer } from './support/server.ts'
 
 const PATIENT = { timeout: 15_000, interval: 300 }
 const FILE = { 'Content-Disposition': 'attachment; filename="a.json"', 'Content-Type': 'application/json' }
@@ -12,23 +13,8 @@ const FILE = { 'Content-Disposition': 'attachment; filename="a.json"', 'Content-
 const every = everyDatabase()
 afterAll(every.stop)
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let servers: TestServer[]
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  servers = []
-})
-afterEach(async () => {
-  await Promise.all(servers.map((server) => server.stop()))
-  await directory.remove()
-})
-
-async function serve(env: Record<string, string>): Promise<TestServer> {
-  const server = await startServer(directory.path, env)
-  servers.push(server)
-  return server
-}
+const home = homeOfTests()
+const { serve } = home
 
 /** Two processes on one database, and a client of each with the same token. */
 async function serveTwice(env: Record<string, string>) {
@@ -161,7 +147,7 @@ describe.each(every.databases)('two processes on $name', ({ open }) => {
     await expect.poll(status, PATIENT).toBe(429)
     expect(requests).toBeLessThan(90)
     const { stdout } = await run(['token', 'issue', '--user', 'admin@localhost', '--json'], {
-      cwd: directory.path,
+      cwd: home.path(),
       env: { DATABASE_URL },
     })
     const { token } = JSON.parse(stdout) as { token: string }

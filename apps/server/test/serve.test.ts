@@ -1,31 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { clientOf } from './support/client.ts'
+import { homeOfTests } from './support/home.ts'
 import { startMailServer } from './support/mail-server.ts'
-import { run, temporaryDirectory } from './support/program.ts'
-import { ask, firstToken, startServer, startWatched, type TestServer } from './support/server.ts'
+import { run } from './support/program.ts'
+import { ask, firstToken } from './support/server.ts'
 import { slowEdit } from './support/slow-edit.ts'
 
 /** For what a process does in a moment, and in more than one on a machine that is busy. */
 const PATIENT = { timeout: 10_000 }
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let servers: TestServer[]
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  servers = []
-})
-
-afterEach(async () => {
-  for (const server of servers) await server.stop('SIGKILL')
-  await directory.remove()
-})
-
-async function serve(env: Record<string, string> = {}, args: string[] = []): Promise<TestServer> {
-  const server = await startServer(directory.path, env, args)
-  servers.push(server)
-  return server
-}
+const home = homeOfTests()
+const { serve, serveWatched } = home
 
 describe('the first start', () => {
   test('prints a token, and a curl line that works as it stands', async () => {
@@ -56,18 +41,18 @@ describe('the first start', () => {
   test('of two processes at once on an empty database makes one first user', async () => {
     const both = await Promise.all([serve(), serve()])
     for (const server of both) expect((await clientOf(server.address)('GET', '/me')).status).toBe(401)
-    const { stdout } = await run(['user', 'list', '--json'], { cwd: directory.path })
+    const { stdout } = await run(['user', 'list', '--json'], { cwd: home.path() })
     expect(JSON.parse(stdout)).toMatchObject([{ email: 'admin@localhost' }])
     await Promise.all(both.map((server) => server.stop()))
     expect(both.filter(({ said }) => said.stdout.includes('sms_'))).toHaveLength(1)
   })
 
   test('registers nobody where somebody is', async () => {
-    await run(['user', 'add', '--email', 'anna@example.com'], { cwd: directory.path })
+    await run(['user', 'add', '--email', 'anna@example.com'], { cwd: home.path() })
     const server = await serve()
     await server.stop()
     expect(server.said.stdout).toBe('')
-    const { stdout } = await run(['user', 'list', '--json'], { cwd: directory.path })
+    const { stdout } = await run(['user', 'list', '--json'], { cwd: home.path() })
     expect(JSON.parse(stdout)).toMatchObject([{ email: 'anna@example.com' }])
   })
 })
@@ -76,21 +61,21 @@ describe('a start that cannot be', () => {
   test('on a port in use ends with one line', async () => {
     const { address } = await serve()
     const PORT = new URL(address).port
-    const { code, stderr } = await run(['serve'], { cwd: directory.path, env: { PORT, LOG_LEVEL: 'fatal' } })
+    const { code, stderr } = await run(['serve'], { cwd: home.path(), env: { PORT, LOG_LEVEL: 'fatal' } })
     expect(stderr).toBe(`Port ${PORT} of 127.0.0.1 is in use; set PORT to another one\n`)
     expect(code).toBe(1)
   })
 
   test('on a database that does not answer ends with one line', async () => {
     const env = { PORT: '0', DATABASE_URL: 'postgres://me:geheim@127.0.0.1:1/service' }
-    const { code, stderr } = await run(['serve'], { cwd: directory.path, env })
+    const { code, stderr } = await run(['serve'], { cwd: home.path(), env })
     expect(stderr).toMatch(/^[^\n]*ECONNREFUSED[^\n]*\n$/)
     expect(stderr).not.toContain('geheim')
     expect(code).toBe(1)
   })
 
   test('with a wrong variable ends with one line', async () => {
-    const { code, stderr } = await run(['serve'], { cwd: directory.path, env: { LOG_LEVEL: 'loud' } })
+    const { code, stderr } = await run(['serve'], { cwd: home.path(), env: { LOG_LEVEL: 'loud' } })
     expect(stderr).toMatch(/^LOG_LEVEL takes [^\n]+\n$/)
     expect(code).toBe(1)
   })
@@ -121,8 +106,7 @@ describe('a stop', () => {
   })
 
   test('with a delay says at once that it is not ready, and takes new requests until the delay is over', async () => {
-    const server = await startWatched(directory.path, { STOP_DELAY: '6' })
-    servers.push(server)
+    const server = await serveWatched({ STOP_DELAY: '6' })
     const token = await firstToken(server)
     const ended = server.stop()
     await expect.poll(async () => (await ask(server, '/ready')).status, PATIENT).toBe(503)

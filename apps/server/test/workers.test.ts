@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { execute } from '../../../packages/adapters-sql/src/testing/execute.ts'
 import { clientOf } from './support/client.ts'
 import { everyDatabase } from './support/databases.ts'
+import { homeOfTests } from './support/home.ts'
 import { startMailServer } from './support/mail-server.ts'
-import { run, temporaryDirectory } from './support/program.ts'
-import { ask, firstToken, logged, startWatched, type TestServer } from './support/server.ts'
+import { run } from './support/program.ts'
+import { ask, firstToken, logged, type TestServer } from './support/server.ts'
 import { startWebServer } from './support/web-server.ts'
 
 /** For what a process does in a moment, and in more than one on a machine that is busy. */
@@ -13,24 +14,8 @@ const PATIENT = { timeout: 30_000, interval: 50 }
 const { databases, stop } = everyDatabase()
 afterAll(stop)
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let servers: TestServer[]
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  servers = []
-})
-
-afterEach(async () => {
-  for (const server of servers) await server.stop('SIGKILL')
-  await directory.remove()
-})
-
-async function serve(env: Record<string, string> = {}): Promise<TestServer> {
-  const server = await startWatched(directory.path, { WORKERS: '2', ...env })
-  servers.push(server)
-  return server
-}
+const home = homeOfTests()
+const serve = (env: Record<string, string> = {}) => home.serveWatched({ WORKERS: '2', ...env })
 
 /** Asks over connections of their own until two processes have answered, and gives their ids. */
 async function pidsOf(server: TestServer, token: string): Promise<number[]> {
@@ -98,7 +83,7 @@ test('a worker that cannot start is tried again, later each time, and serves onc
   const server = await serve()
   const token = await firstToken(server)
   const [first = 0] = await pidsOf(server, token)
-  const database = `sqlite:${directory.path}/data/service.sqlite`
+  const database = `sqlite:${home.path()}/data/service.sqlite`
   await execute(database, "insert into migration (name, timestamp) values ('9999-future', '2099-01-01')")
   process.kill(first, 'SIGKILL')
   const ends = () => logged(server, 'a worker ended, another one takes its place')
@@ -143,7 +128,7 @@ test('a port in use ends the start with one line', async () => {
   const { url, stop: release } = await startWebServer(() => {})
   const PORT = new URL(url).port
   const { code, stderr } = await run(['serve'], {
-    cwd: directory.path,
+    cwd: home.path(),
     env: { PORT, WORKERS: '3', LOG_LEVEL: 'fatal' },
   })
   expect(stderr).toBe(`Port ${PORT} of 127.0.0.1 is in use; set PORT to another one\n`)
