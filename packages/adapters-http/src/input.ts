@@ -239,6 +239,8 @@ export function drain({ req, res }: Context): void {
   const isLast = !res.shouldKeepAlive
   // Node would close the connection with the answer, and what still comes in would make the client lose it.
   res.shouldKeepAlive = true
+  // By this mark Node still says in the answer that it is the last one, or the client would use the connection again.
+  if (isLast) Object.assign(res, { maxRequestsOnConnectionReached: true })
   res.once('finish', () => {
     // Who read the body may let go of it only later, which would end a mere `resume`.
     req.on('data', () => {}).resume()

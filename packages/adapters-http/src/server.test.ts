@@ -389,6 +389,18 @@ describe('a connection', () => {
     expect(service.ports.published.filter(({ type }) => type === 'organization.created')).toHaveLength(3)
   })
 
+  test('says in its last answer that it is the last, also where the body was not read by then', async () => {
+    const { service } = await aService({ maxRequestsPerConnection: 2 })
+    const line = await openLine(service)
+    const refused = head('POST /api/v1/organizations', 'nobody', 'Content-Type: application/json', 'Content-Length: 16')
+    for (const connection of ['keep-alive', 'close']) {
+      line.write(refused)
+      expect(await line.answer()).toMatchObject({ status: 401, headers: { connection } })
+      line.write('{"name":"Gamma"}')
+    }
+    expect(await line.ended()).toBe(true)
+  })
+
   test('past as many as there may be is closed at once, and the others are served', async () => {
     const { service, token } = await aService({ maxConnections: 2 })
     const [first, second] = [await openLine(service), await openLine(service)]
