@@ -70,10 +70,15 @@ if [ "$(echo "$assessments" | field total)" != 0 ]; then
 fi
 
 # Notifications
-notifications=$(ask GET '/notifications?read=false&limit=1')
-newest=$(echo "$notifications" | sed 's/.*"data":\[{"id":\([0-9]*\).*/\1/')
+seen=0 pages=0 total=1
+while [ "$seen" -lt "$total" ]; do
+  page=$(ask GET "/notifications?order=id&limit=2&offset=$seen")
+  total=$(echo "$page" | field total)
+  seen=$((seen + 2)) pages=$((pages + 1))
+done
+echo "notifications: $total on $pages pages"
+newest=$(ask GET '/notifications?order=-id&limit=1' | sed 's/.*"data":\[{"id":\([0-9]*\).*/\1/')
 ask PUT "/notifications/$newest" > "$file"
-echo "notifications: $(echo "$notifications" | field total)"
 
 ask DELETE "/organizations/$organization" > "$file"
 echo "removed: $(field name < "$file")"

@@ -27,6 +27,16 @@ def ask(method, path, body=None, query=None, content=None, **headers):
         sys.exit(f"{refusal.code} {path}: {refusal.read().decode()}")
 
 
+def everything(path, **query):
+    """Every record of a list, page by page, and how many pages that were."""
+    records, pages = [], 0
+    while True:
+        page = ask("GET", path, query={**query, "limit": 2, "offset": len(records)})
+        records, pages = records + page["data"], pages + 1
+        if not page["data"] or len(records) >= page["total"]:
+            return records, pages
+
+
 organization = ask("POST", "/organizations", {"name": "Acme Energy", "sectors": ["Energy"]})["organization"]
 read = ask("GET", f"/organizations/{organization}")["data"]
 print(f"organization {read['id']}: {read['name']}")
@@ -76,9 +86,11 @@ for assessment in ask("GET", "/assessments", query={"limit": 10})["data"]:
     print(f"assessment: {name['en']}, {assessment['score']}")
 
 # Notifications
-notifications = ask("GET", "/notifications", query={"read": "false"})
-ask("PUT", f"/notifications/{notifications['data'][0]['id']}")
-print(f"notifications: {notifications['total']}")
+notifications, pages = everything("/notifications", order="id")
+print(f"notifications: {len(notifications)} on {pages} pages")
+for notification in notifications:
+    if not notification["read"]:
+        ask("PUT", f"/notifications/{notification['id']}")
 
 removed = ask("DELETE", f"/organizations/{organization}")["data"]
 print(f"removed: {removed['name']}")

@@ -17,6 +17,18 @@ async function done<Data>(
   return data
 }
 
+/** Every record of a list, page by page. */
+async function everything<Item>(
+  page: (query: { limit: number; offset: number }) => Promise<{ total: number; data: Item[] }>,
+): Promise<{ items: Item[]; pages: number }> {
+  const items: Item[] = []
+  for (let pages = 1; ; pages += 1) {
+    const { total, data } = await page({ limit: 2, offset: items.length })
+    items.push(...data)
+    if (data.length === 0 || items.length >= total) return { items, pages }
+  }
+}
+
 const { organization } = await done(
   client.POST('/api/v1/organizations', { body: { name: 'Acme Energy', sectors: ['Energy'] } }),
 )
@@ -103,10 +115,13 @@ for (const { id } of assessments.data) {
 }
 
 // Notifications
-const notifications = await done(client.GET('/api/v1/notifications', { params: { query: { read: false } } }))
-const [newest] = notifications.data
-if (newest) await done(client.PUT('/api/v1/notifications/{id}', { params: { path: { id: newest.id } } }))
-say(`notifications: ${notifications.total}`)
+const { items, pages } = await everything((page) =>
+  done(client.GET('/api/v1/notifications', { params: { query: { order: 'id', ...page } } })),
+)
+say(`notifications: ${items.length} on ${pages} pages`)
+for (const { id } of items.filter(({ read }) => !read)) {
+  await done(client.PUT('/api/v1/notifications/{id}', { params: { path: { id } } }))
+}
 
 const removed = await done(client.DELETE('/api/v1/organizations/{id}', { params: { path: { id: organization } } }))
 say(`removed: ${removed.data.name}`)

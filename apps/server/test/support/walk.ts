@@ -45,6 +45,6 @@ export const WALKED = [
   /^cloud defenses: 0$/,
   /^evidence: policy.txt$/,
   /^assessment: Initial audit/,
-  /^notifications: \d+$/,
+  /^notifications: \d+ on (?:[2-9]|\d\d+) pages$/,
   /^removed: Acme Energy$/,
 ]
