@@ -9,6 +9,7 @@ import {
   names,
   validRequests,
 } from '../../../packages/adapters-http/src/testing/document-requests.ts'
+import { formOf } from '../../../packages/adapters-http/src/testing/requests.ts'
 import { type Client, clientOf } from './support/client.ts'
 import { temporaryDirectory } from './support/program.ts'
 import { firstToken, startServer, type TestServer } from './support/server.ts'
@@ -52,12 +53,18 @@ afterAll(async () => {
   await directory?.remove()
 })
 
-async function send({ id, method, path }: Route, { search, json }: Generated) {
+async function send({ id, method, path }: Route, { search, json, multipart }: Generated) {
   const values = { ...place, ...(id === 'addMember' && { userid: 0 }), ...(id === 'rotateToken' && { id: spare }) }
   const bare = path
     .replace('/api/v1', '')
     .replace(/\{(\w+)\}/g, (_, name) => String(values[name as keyof typeof values]))
-  const { status, body } = await client(method.toUpperCase(), `${bare}?${search}`, json)
+  const form = multipart && formOf([{ name: 'data', content: JSON.stringify(json) }])
+  const { status, body } = await client(
+    method.toUpperCase(),
+    `${bare}?${search}`,
+    form ? form.body : json,
+    form ? form.headers : {},
+  )
   return { status, details: (body.details ?? []) as { path: string }[] }
 }
 

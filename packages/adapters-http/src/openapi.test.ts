@@ -49,6 +49,17 @@ describe('the API document', () => {
     expect(closed.filter((path) => !path.endsWith('/requestBody/content/multipart/form-data/schema'))).toEqual([])
   })
 
+  test('names what every operation takes of its caller, and describes every parameter', () => {
+    const { paths } = JSON.parse(text) as { paths: { [path: string]: { [method: string]: Described } } }
+    const roles = ['none', 'authenticated', 'self', 'viewer', 'security_officer', 'owner']
+    for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+      expect(roles).toContain(operation['x-required-role'])
+      for (const { name, description } of operation.parameters ?? []) {
+        expect(description, `${name} of ${operation.operationId}`).toMatch(/\.$/)
+      }
+    }
+  })
+
   test('has one subject for each path', () => {
     const subjects = (path: string) => TAGS.filter((tag) => tag.path.test(path)).map(({ name }) => name)
     for (const path of [...routes.map(({ path }) => path), OPENAPI_PATH]) {
@@ -87,10 +98,17 @@ test('an answer of the tests with a field that is not documented is refused, whe
 test('what was recorded is what the document shows', () => {
   const { paths } = JSON.parse(text) as { paths: { [path: string]: { [method: string]: Operation } } }
   for (const { id, path, method, status, answer } of routes) {
-    const shown = paths[path]?.[method]?.responses[status]?.content?.['application/json']?.example
-    expect([id, shown]).toEqual([id, answer === 'document' ? undefined : EXAMPLES.operations[id]?.answer])
+    const type = answer === 'document' ? '*/*' : 'application/json'
+    const shown = paths[path]?.[method]?.responses[status]?.content?.[type]?.example
+    expect(shown).toBeDefined()
+    expect([id, shown]).toEqual([id, EXAMPLES.operations[id]?.answer])
   }
 })
+type Described = {
+  operationId: string
+  'x-required-role'?: string
+  parameters?: { name: string; description?: string }[]
+}
 type Operation = { responses: { [status: number]: { content?: { [type: string]: { example?: unknown } } } } }
 
 /** Where in a document there are objects of a kind. */

@@ -4,6 +4,7 @@ import { failure } from './errors.ts'
 import examples from './examples.json' with { type: 'json' }
 import {
   COMMON_HEADERS,
+  DOCUMENT_EXAMPLE,
   DOWNLOAD_PARAMETERS,
   HEADERS,
   IDEMPOTENCY_KEY,
@@ -18,7 +19,14 @@ import {
   UPLOADS,
 } from './openapi/parts.ts'
 import { ANSWERS, convert, type Json, REQUESTS, type Schemas } from './openapi/shapes.ts'
-import { DESCRIPTION, QUERY_DESCRIPTIONS, REQUIRED_CODE, REQUIRED_ROLES, TAGS } from './openapi/words.ts'
+import {
+  DESCRIPTION,
+  PATH_DESCRIPTIONS,
+  QUERY_DESCRIPTIONS,
+  REQUIRED_CODE,
+  REQUIRED_ROLES,
+  TAGS,
+} from './openapi/words.ts'
 import type { AnswerHeader, ParamKind, Route } from './route.ts'
 import { successOf } from './schemas.ts'
 
@@ -44,8 +52,13 @@ const id = { type: 'integer', minimum: 1, maximum: MAX_INTEGER }
 const uuid = { type: 'string', format: 'uuid' }
 
 /** What was recorded of an operation on a fixed world, for `testing/document-examples.ts` to write. */
-export type Example = { params?: Json; query?: Json; body?: unknown; answer?: unknown }
-export const EXAMPLES: { operations: { [id: string]: Example }; refusals: { [name: string]: unknown } } = examples
+export type Example = { params?: Json; query?: Json; body?: unknown; answer?: unknown; part?: string }
+/** Of a refusal that says what does not fit: what was wrong with the request, and what was answered. */
+export type RefusalExamples = { [name: string]: { summary: string; value: unknown } }
+export const EXAMPLES: {
+  operations: { [id: string]: Example }
+  refusals: { [name: string]: RefusalExamples }
+} = examples
 
 /** Fields of the envelope that go past the contract. */
 const ADDED_DETAILS = { 'x-extension': true }
@@ -63,7 +76,7 @@ export function printOpenApi(routes: readonly Route[]): Json {
       description: `${route.description}\n\n${requirementOf(route)}`,
       tags: [tagOf(route.path)],
       'x-required-role': roleOf(route.right),
-      ...(route.extension && { 'x-extension': true }),
+      ...(route.extension === true && { 'x-extension': true }),
       security: SECURITY[route.authentication ?? 'token'],
       ...parametersOf(route, kinds, requests),
       ...bodyOf(route, requests),
@@ -140,15 +153,18 @@ function answerOf({ answer }: Route): Schemas {
   return answer === 'document' ? {} : { answer: successOf(answer) }
 }
 
+/** Where the body has an e-mail address. */
+const USER_OR_NEW = {
+  anyOf: [uuid, { type: 'string', const: '0' }],
+  description: "The person's id; `0` means the one with the e-mail address in the body.",
+}
+
 function pathSchemas(): Record<ParamKind, Json> {
   const { control = {} } = convert({ control: ControlId }, 'input')
   return {
     id,
     'id-or-key': { anyOf: [id, uuid], description: 'The id of the configuration, or its `atb_key`.' },
-    user: {
-      anyOf: [uuid, { type: 'string', const: '0' }],
-      description: "The person's id; `0` means the one with the e-mail address in the body.",
-    },
+    user: uuid,
     control: { ...control, description: "The control's id, percent-encoded." },
     text: { type: 'string', minLength: 1 },
   }
@@ -157,12 +173,13 @@ function pathSchemas(): Record<ParamKind, Json> {
 function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { [name: string]: Json }): Json {
   const recorded = EXAMPLES.operations[route.id]
   const inPath = Object.entries(route.params ?? {}).map(([name, kind]) => {
-    const { description, ...schema } = kinds[kind]
+    const { description = PATH_DESCRIPTIONS[name], ...schema } =
+      kind === 'user' && route.body ? USER_OR_NEW : kinds[kind]
     return {
       name,
       in: 'path',
       required: true,
-      ...(description !== undefined && { description }),
+      description,
       schema,
       ...exampleOf(recorded?.params, name),
     }
@@ -181,6 +198,7 @@ function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { 
       in: 'query',
       ...(required.includes(name) && { required: true }),
       description: said ?? QUERY_DESCRIPTIONS[name],
+      ...(isAdded(route, name) && { 'x-extension': true }),
       schema: { ...schema, ...nonEmpty },
       ...exampleOf(recorded?.query, name),
     }
@@ -192,6 +210,7 @@ function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { 
         name: alias,
         in: 'query',
         description: `Another spelling of \`${parameter.name}\`; one of them can be given.`,
+        ...(isAdded(route, name) && { 'x-extension': true }),
         schema: bare,
       })),
     ]
@@ -206,6 +225,11 @@ function parametersOf(route: Route, kinds: Record<ParamKind, Json>, requests: { 
   return all.length > 0 ? { parameters: all } : {}
 }
 
+/** Whether this query parameter goes past the contract, of an operation that does not. */
+function isAdded({ extension = [] }: Route, name: string): boolean {
+  return extension !== true && extension.includes(name)
+}
+
 function exampleOf(recorded: Json | undefined, name: string): Json {
   return recorded && name in recorded ? { example: recorded[name] } : {}
 }
@@ -215,14 +239,8 @@ function bodyOf(route: Route, requests: { [name: string]: Json }): Json {
   const shown = example !== undefined && { example }
   if (route.upload) {
     const { description, content } = UPLOADS[route.upload]
-    const { 'application/json': json, ...others } = content
-    return {
-      requestBody: {
-        description,
-        required: true,
-        content: { ...(json && { 'application/json': { ...json, ...shown } }), ...others },
-      },
-    }
+    const all = Object.entries(content).map(([type, media]) => [type, { ...media, ...fileExample(type, example) }])
+    return { requestBody: { description, required: true, content: Object.fromEntries(all) } }
   }
   if (!route.body) return {}
   const schema = (requests[`${route.id} body`] as { properties: { body: Json } }).properties.body
@@ -239,10 +257,20 @@ function bodyOf(route: Route, requests: { [name: string]: Json }): Json {
   return { requestBody: { required: !route.bodyMayBeMissing, content } }
 }
 
+/** The recorded file as this type has it; none of a type that it is not. */
+function fileExample(type: string, recorded: unknown): Json {
+  if (typeof recorded === 'string') return type === DOCUMENT_EXAMPLE ? { example: recorded } : {}
+  if (!Array.isArray(recorded)) return {}
+  if (type === 'application/json') return { example: recorded }
+  return { example: recorded.map((line) => JSON.stringify(line)).join('\n') }
+}
+
 function responsesOf(route: Route, answers: { [name: string]: Json }): Json {
   const refusals = refusalsOf(route).map((status) => [status, refer('responses', REFUSALS[status].name)])
   return {
-    ...(route.answer === 'document' ? DOWNLOADS : { [route.status]: successOfRoute(route, answers) }),
+    ...(route.answer === 'document'
+      ? downloadsOf(EXAMPLES.operations[route.id])
+      : { [route.status]: successOfRoute(route, answers) }),
     400: refer('responses', INVALID[route.invalidInput].name),
     ...Object.fromEntries(refusals),
   }
@@ -260,15 +288,21 @@ function successOfRoute(route: Route, answers: { [name: string]: Json }): Json {
 }
 
 const DOWNLOAD_HEADERS = ['Content-Disposition', 'Accept-Ranges', 'ETag']
-const BYTES = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
-const DOWNLOADS = {
-  200: { description: 'The bytes, of the type they came with.', headers: headersOf(DOWNLOAD_HEADERS), content: BYTES },
-  206: {
-    description: 'The part that was asked for.',
-    headers: headersOf([...DOWNLOAD_HEADERS, 'Content-Range']),
-    content: BYTES,
-  },
-  304: { description: 'The client has this version.', headers: headersOf(['ETag']) },
+function downloadsOf({ answer, part }: Example = {}): Json {
+  const schema = { contentMediaType: 'application/octet-stream' }
+  return {
+    200: {
+      description: 'The bytes, of the type they came with.',
+      headers: headersOf(DOWNLOAD_HEADERS),
+      content: { '*/*': { schema, example: answer } },
+    },
+    206: {
+      description: 'The part that was asked for.',
+      headers: headersOf([...DOWNLOAD_HEADERS, 'Content-Range']),
+      content: { '*/*': { schema, example: part } },
+    },
+    304: { description: 'The client has this version.', headers: headersOf(['ETag']) },
+  }
 }
 
 function headersOf(names: readonly (AnswerHeader | string)[]): Json {
@@ -288,14 +322,14 @@ function responseOfRefusal({ name, description, messages, details, headers = [] 
     },
     ...(details && { details: { ...refer('schemas', 'Details'), ...ADDED_DETAILS } }),
   }
-  const example = details ? EXAMPLES.refusals[name] : failure(messages)
+  const shown = details ? { examples: EXAMPLES.refusals[name] } : { example: failure(messages) }
   return {
     description,
     headers: headersOf(headers),
     content: {
       'application/json': {
         schema: { type: 'object', properties, required: Object.keys(properties) },
-        ...(example !== undefined && { example }),
+        ...shown,
       },
     },
   }
@@ -314,6 +348,7 @@ const ITSELF = {
   summary: 'Read this document',
   description: 'The interface in OpenAPI 3.1, printed from what mounts it and checks requests. Needs no token.',
   tags: ['Interface'],
+  'x-required-role': 'none',
   'x-extension': true,
   security: [],
   parameters: DOWNLOAD_PARAMETERS.filter(({ name }) => name === 'If-None-Match'),

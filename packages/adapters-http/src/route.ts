@@ -68,8 +68,8 @@ export type Declaration<
   method: 'get' | 'post' | 'put' | 'delete'
   /** With parameters in braces, as OpenAPI writes them. */
   path: `/api/v1/${string}`
-  /** Whether it goes past the contract. */
-  extension?: true
+  /** Whether it goes past the contract: as a whole, or by these query parameters. */
+  extension?: true | readonly string[]
   /** A token, where it is not said. */
   authentication?: Shown
   /**

@@ -6,7 +6,7 @@ export const anyObject = { type: 'object', additionalProperties: true }
 const etag = { type: 'string', pattern: '^"[^"]+"$' }
 
 /** Headers of answers. */
-export const HEADERS: { [name: string]: { description: string; schema: Json } } = {
+export const HEADERS: { [name: string]: { description: string; 'x-extension'?: true; schema: Json } } = {
   'X-Request-Id': {
     description: "The request's id, in the service's log too: the client's own if it sent one, else a new one.",
     schema: { type: 'string', pattern: '^[\\w.-]{1,64}$' },
@@ -23,8 +23,12 @@ export const HEADERS: { [name: string]: { description: string; schema: Json } } 
     description: 'The media type is the one that is stated.',
     schema: { type: 'string', const: 'nosniff' },
   },
-  Location: { description: 'Path of what was stored.', schema: { type: 'string', format: 'uri-reference' } },
-  ETag: { description: 'Tells one version from every other.', schema: etag },
+  Location: {
+    description: 'Path of what was stored.',
+    'x-extension': true,
+    schema: { type: 'string', format: 'uri-reference' },
+  },
+  ETag: { description: 'Tells one version from every other.', 'x-extension': true, schema: etag },
   'Retry-After': {
     description: 'Seconds after which the same request may succeed.',
     schema: { type: 'string', pattern: '^[1-9]\\d*$' },
@@ -173,10 +177,12 @@ const fileName = (example: string) => ({
 })
 
 const BYTES = { schema: { contentMediaType: 'application/octet-stream' } }
+/** The type of the document that stands as an example. */
+export const DOCUMENT_EXAMPLE = 'text/plain'
 /** Types that evidence often has. Any other may be sent; a page that offers these to choose from sends the right one. */
 const DOCUMENT_TYPES = [
   'application/pdf',
-  'text/plain',
+  DOCUMENT_EXAMPLE,
   'text/csv',
   'image/png',
   'image/jpeg',
@@ -202,6 +208,7 @@ export const UPLOADS: Record<
       {
         name: 'Content-Encoding',
         in: 'header',
+        'x-extension': true,
         description: 'How the file is compressed.',
         schema: { type: 'string', enum: ['identity', 'gzip', 'x-gzip', 'deflate', 'br'], default: 'identity' },
       },

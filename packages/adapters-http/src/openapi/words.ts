@@ -54,14 +54,15 @@ and \`data\`, the page. A 400 says in \`details\` which places of the request do
 set headers. An operator may refuse the query form. Two that differ are refused. 401 with \`9153\` means that the caller is
 not authenticated or not permitted. Each operation names the role in the organization that it takes; for programs,
 \`x-required-role\` has the weakest that may: \`viewer\`, \`security_officer\`, \`owner\`; \`authenticated\` is every
-caller, whose answer holds what they may see; \`self\` is what is the caller's own. A token can be narrowed, to reading (\`access\`) and to some organizations
-(\`organizations\`); whatever lies beyond is a 401 as well.
+caller, whose answer holds what they may see; \`self\` is what is the caller's own; \`none\` needs no token. A token can be
+narrowed, to reading (\`access\`) and to some organizations (\`organizations\`); whatever lies beyond is a 401 as well.
 
 **Lists.** \`limit\`, \`offset\` and \`order\` choose a page; ties break on the id. A value that does not fit, an empty one,
 or a parameter given twice is a 400; an unknown parameter is ignored.
 
 **Bodies.** JSON in UTF-8, at most 32 levels deep, 1 MiB (a security framework's 8 MiB) unless an operator has set
-other limits, also compressed with gzip, deflate or br. Where \`multipart/form-data\` is offered, its one part \`data\` holds
+other limits, also compressed with gzip, deflate or br. A body has at most 20,000 values in all (a security framework's
+500,000), and an object at most 10,000 names. Where \`multipart/form-data\` is offered, its one part \`data\` holds
 the same JSON. Unknown keys are ignored. Texts are well-formed Unicode without control characters other than newline and
 tab.
 
@@ -86,11 +87,21 @@ export const REQUIRED_ROLES: { [role: string]: string } = {
   viewer: '**Required role:** any (`viewer`, `security_officer` or `owner`).',
   security_officer: '**Required role:** `security_officer` or `owner`.',
   owner: '**Required role:** `owner`.',
-  authenticated: '**Required role:** none; any token will do.',
+  authenticated: '**Required role:** none in any organization.',
   self: "**Required role:** none; it is about what is the caller's own.",
 }
 /** The same where no token is asked for. */
 export const REQUIRED_CODE = '**Required role:** none; the code of an invitation stands in the place of a token.'
+
+/** What a part of a path names, by its name. */
+export const PATH_DESCRIPTIONS: { [name: string]: string } = {
+  id: 'The id of the record.',
+  organizationid: 'The id of the organization.',
+  userid: 'The id of the person.',
+  frameworkid: 'The id of the security framework.',
+  upload: 'The id of the upload.',
+  name: 'The name under which the document is kept: the end of its path in `files`.',
+}
 
 /** What filters and pages mean, by name, unless the schema says it itself. */
 export const QUERY_DESCRIPTIONS: { [name: string]: string } = {

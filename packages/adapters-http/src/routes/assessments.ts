@@ -11,6 +11,7 @@ export const listAssessmentsRoute = route({
   path: '/api/v1/assessments',
   right: 'anyone',
   query: AssessmentQuery,
+  extension: ['organization'],
   aliases: { ordering: 'order', organization_id: 'organization' },
   invalidInput: 'Invalid data provided',
   status: 200,

@@ -29,6 +29,7 @@ export const listMembersRoute = route({
   right: 'member.list',
   params: { organizationid: 'id' },
   query: MemberQuery,
+  extension: ['role', 'search'],
   aliases: { ordering: 'order' },
   permit: (ports, caller, { organizationid }) => authorize(ports, caller, organizationid, 'member.list'),
   invalidInput: 'Invalid data provided',

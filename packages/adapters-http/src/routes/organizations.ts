@@ -18,7 +18,8 @@ import { listOf } from '../schemas.ts'
 export const createOrganizationRoute = route({
   id: 'createOrganization',
   summary: 'Create an organization, whose owner the caller becomes',
-  description: 'Creates an organization; all but `name` may be left out. The caller becomes its owner and is notified.',
+  description:
+    'Creates an organization; all but `name` may be left out. The caller becomes its owner and is notified. A token that is narrowed, to reading or to some organizations, is refused.',
   method: 'post',
   path: '/api/v1/organizations',
   right: 'anyone',

@@ -7,7 +7,8 @@ import {
   registerUser,
 } from '@security-management/domain'
 import { type MemoryPorts, memoryPorts } from '@security-management/domain/memory'
-import type { Example } from '../openapi.ts'
+import { DOCUMENT_EXAMPLE } from '../openapi/parts.ts'
+import type { Example, RefusalExamples } from '../openapi.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer } from './answers.ts'
 import { pathOf, type Sent } from './requests.ts'
@@ -30,7 +31,7 @@ function fixedPorts(): MemoryPorts {
   return memoryPorts({ now: () => NOW, newUuid, randomBytes: draw })
 }
 
-export type Examples = { operations: { [id: string]: Example }; refusals: { [name: string]: unknown } }
+export type Examples = { operations: { [id: string]: Example }; refusals: { [name: string]: RefusalExamples } }
 
 type Input = {
   params?: { [name: string]: string | number }
@@ -65,7 +66,12 @@ export async function recordExamples(): Promise<Examples> {
       ...(Object.keys(query).length > 0 && { query }),
       ...(sent.json !== undefined && { body: sent.json }),
       ...(route.upload === 'traffic' && { body: LINES }),
-      ...(route.answer !== 'document' && { answer: answer.json }),
+      ...(route.upload === 'document' && { body: sent.body }),
+      ...(route.answer === 'document' ? { answer: answer.bytes.toString() } : { answer: answer.json }),
+    }
+    if (route.answer === 'document') {
+      const part = await call(service, 'GET', path, { token, headers: { Range: 'bytes=0-5' } })
+      Object.assign(operations[id], { part: part.bytes.toString() })
     }
     return answer.json
   }
@@ -187,9 +193,28 @@ export async function recordExamples(): Promise<Examples> {
   )
   await record('removeOrganization', { params: { id: former } })
 
-  const malformed = await call(service, 'POST', '/api/v1/atb', { token, json: { ...blocker, type: 'parallell' } })
-  const invalid = await call(service, 'POST', '/api/v1/organizations', { token, json: { name: ' ' } })
-  return { operations, refusals: { MalformedDataStructure: malformed.json, InvalidDataProvided: invalid.json } }
+  async function refused(summary: string, method: string, path: string, sent: Sent) {
+    const { status, json } = await call(service, method, `/api/v1${path}`, { token, ...sent })
+    if (status !== 400) throw new Error(`${summary} is answered with ${status}`)
+    return { summary, value: json }
+  }
+  const parallel = { json: { ...blocker, type: 'parallell' } }
+  const key = { headers: { 'Idempotency-Key': 'once' } }
+  await call(service, 'POST', '/api/v1/organizations', { token, json: { name: 'Beta' }, ...key })
+  const alone = `/organizations/${organization}/users/${user.id}`
+  const refusals = {
+    MalformedDataStructure: {
+      value: await refused('A value that is none of those allowed', 'POST', '/atb', parallel),
+      missing: await refused('A value that is missing', 'POST', '/vpn', { json: { organization } }),
+    },
+    InvalidDataProvided: {
+      body: await refused('A value of the body', 'POST', '/organizations', { json: { name: ' ' } }),
+      query: await refused('A parameter', 'GET', '/organizations?limit=5000', {}),
+      stored: await refused('A conflict with what is stored', 'DELETE', alone, {}),
+      header: await refused('A header', 'POST', '/organizations', { json: { name: 'Gamma' }, ...key }),
+    },
+  }
+  return { operations, refusals }
 }
 
 const LINES = [
@@ -204,8 +229,8 @@ const TRAFFIC: Sent = {
 }
 
 const POLICY: Sent = {
-  headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': 'attachment; filename="policy.pdf"' },
-  body: '%PDF-1.7',
+  headers: { 'Content-Type': DOCUMENT_EXAMPLE, 'Content-Disposition': 'attachment; filename="policy.txt"' },
+  body: 'Policy, version 3',
 }
 
 const CLOUD_DEFENSE = {

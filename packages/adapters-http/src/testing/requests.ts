@@ -22,7 +22,7 @@ export function pathOf(route: Route, ...values: (string | number)[]): string {
 
 /** A body of multipart/form-data made of these parts. */
 export function formOf(parts: { name?: string; headers?: string[]; content: string | Uint8Array }[]): {
-  headers: OutgoingHttpHeaders
+  headers: { 'Content-Type': string }
   body: Buffer
 } {
   const boundary = 'a-boundary'
