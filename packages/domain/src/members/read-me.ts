@@ -9,7 +9,11 @@ import type { User } from './user.ts'
 /** The caller, with the organizations they belong to, as far as their token reaches, and their role in each. */
 export type Me = User & { organizations: (OrganizationSummary & { role: Role })[] }
 
-/** Reads who the caller is. */
+/**
+ * Reads who the caller is.
+ *
+ * @throws DomainError `forbidden`, `not_found` (whoever called is not registered).
+ */
 export async function readMe(ports: Needs<'users' | 'members'>, caller: Caller): Promise<Me> {
   authorizeOwn(caller, 'me.read')
   const user = await ports.users.find(caller.user)

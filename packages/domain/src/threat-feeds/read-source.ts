@@ -47,11 +47,12 @@ export async function readSource(
 ): Promise<ReadSource> {
   const fetched = await fetcher.fetch(request)
   const { earliest_refresh_at } = fetched
-  const failed = (error: string) =>
+  const failed = (error: string, earliest_refresh_at: string | null = null) =>
     ({ outcome: 'failed', earliest_refresh_at, error: error.slice(0, MAX_ERROR) }) as const
-  if (fetched.outcome === 'failed') return failed(fetched.reason)
+  if (fetched.outcome === 'failed') return failed(fetched.reason, earliest_refresh_at)
   if (fetched.outcome === 'unchanged') return { outcome: 'unchanged', earliest_refresh_at }
   const { etag, last_modified } = fetched
+  // How long an answer may be kept says nothing where the answer is not believed.
   let read: Awaited<ReturnType<typeof readFeedContent>>
   try {
     read = await readFeedContent(kind, bounded(fetched.content, MAX_FEED_BYTES))

@@ -272,6 +272,16 @@ describe('refreshing a feed', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('that brings what is not believed is tried again as soon as any that failed, however long it may be kept', async () => {
+    publish(addresses(3))
+    await add('')
+    publish('<html>Moved</html>', { earliest: later(500 * REFRESH_EVERY) })
+    expect(await refreshThreatFeed(ports, fetcher, 'list')).toMatchObject({ outcome: 'failed' })
+    expect(await feed()).toMatchObject({ earliest_refresh_at: null, next_refresh_at: later(RETRY_AFTER) })
+    publish(addresses(4))
+    expect(await refreshThreatFeed(ports, fetcher, 'list')).toMatchObject({ outcome: 'updated', entries: 4 })
+  })
+
   test('that is removed meanwhile leaves nothing behind', async () => {
     await add('192.0.2.1\n')
     publish('192.0.2.2\n')

@@ -7,7 +7,7 @@ import { EmailAddress, Id, Timestamp, Uuid } from '../values.ts'
 export const NewVpnProfile = object({ organization: Id, email: EmailAddress })
 export type NewVpnProfile = v.InferOutput<typeof NewVpnProfile>
 
-/** A VPN profile. */
+/** A VPN profile as it is answered: of an organization, for the person at an address. It holds no key. */
 export const VpnProfile = object({
   id: Id,
   organization: OrganizationSummary,
