@@ -4,7 +4,9 @@ import {
   checkInvitation,
   DomainError,
   hasAnswer,
+  INVITATION_PREFIX,
   invalid,
+  isSecret,
   jsonInParts,
   type Ports,
   sealOfCall,
@@ -165,6 +167,7 @@ function handlers(ports: Ports, options: AppOptions) {
 
   /** Whether an answer is kept for whoever has this secret and the key of the request: a code is used up by then. */
   async function isRepeated(ctx: Context, secret: string): Promise<boolean> {
+    if (!isSecret(ports, INVITATION_PREFIX, secret)) return false
     const key = idempotencyKeyOf(ctx)
     return key !== undefined && hasAnswer(ports, sealOfCall(ports, secret, key))
   }
