@@ -10,6 +10,7 @@ import {
   jsonInParts,
   type Ports,
   sealOfCall,
+  TOKEN_PREFIX,
   versionOf,
 } from '@security-management/domain'
 import Koa from 'koa'
@@ -173,6 +174,7 @@ function handlers(ports: Ports, options: AppOptions) {
   }
 
   return (route: Route) => {
+    const prefix = route.authentication === 'invitation' ? INVITATION_PREFIX : TOKEN_PREFIX
     const readParams = paramsReader(route)
     const readQuery = queryReader(route)
 
@@ -181,7 +183,12 @@ function handlers(ports: Ports, options: AppOptions) {
       requireHost(ctx)
       const pairs = pairsOf(ctx.state.search)
       const secret = secretOf(ctx.headers, pairs, tokenInQuery)
-      const who = await throttle.authenticated(ctx.req, secret, () => identify(ctx, route, secret))
+      const who = await throttle.authenticated(
+        ctx.req,
+        secret,
+        () => isSecret(ports, prefix, secret),
+        () => identify(ctx, route, secret),
+      )
       if (who.caller) throttle.admit(who.caller.token)
       const params = readParams(ctx.captures ?? [])
       if (who.caller) await route.permit?.(ports, who.caller, params)
