@@ -3,7 +3,6 @@ import {
   type Around,
   DomainError,
   answerOnce as doOnce,
-  findAnswer,
   hasAnswer,
   invalid,
   type Ports,
@@ -133,9 +132,7 @@ async function inLastUnit(ports: Ports, callOf: () => RepeatableCall, upload: Up
   }
 }
 
-async function earlierAnswer(ports: Ports, call: RepeatableCall): Promise<Answer> {
-  // In a unit, which is acknowledged only once the one is that has kept the answer.
-  const answer = await ports.transact(({ answers }) => findAnswer({ answers, now: ports.now }, call))
-  if (answer === undefined) throw new DomainError('unavailable')
-  return answerIn(answer)
+/** Claims the answer, as whoever would make it does: what is only read may be lost again, see `AnswerStore.claim`. */
+function earlierAnswer(ports: Ports, call: RepeatableCall): Promise<Answer> {
+  return inOneUnit(ports, call, () => Promise.reject(new DomainError('unavailable')))
 }
