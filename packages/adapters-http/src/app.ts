@@ -234,7 +234,12 @@ function handlers(ports: Ports, options: AppOptions) {
         text,
         upload: input.upload,
       }
-      sendAnswer(ctx, await answerOnce(ports, sent, run))
+      const permit = async (ports: Ports) => {
+        if (!who.caller) return
+        await route.permit?.(ports, who.caller, params)
+        await route.permitBody?.(ports, who.caller, input.body)
+      }
+      sendAnswer(ctx, await answerOnce(ports, sent, run, permit))
     }
   }
 }
