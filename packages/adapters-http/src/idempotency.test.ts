@@ -298,6 +298,22 @@ describe('an Idempotency-Key', () => {
     expect((await send()).status).toBe(401)
   })
 
+  test('lets a token that rotated itself repeat that while its old secret works, and no longer', async () => {
+    const { service, ports, owner, wait } = await aService()
+    const { id, token } = await issueToken(ports, { user: owner.user.id })
+    const path = `/api/v1/tokens/${id}/rotate`
+    const rotate = (secret: string, json: object, headers = KEY) =>
+      call(service, 'POST', path, { token: secret, json, headers })
+    const first = await rotate(token, { overlap_days: 0.01 })
+    expect(first.status).toBe(201)
+    expect(seen(await rotate(token, { overlap_days: 0.01 }))).toEqual(seen(first))
+    wait(0.01 * 24 * 60 * 60 * 1000)
+    expect((await rotate(token, { overlap_days: 0.01 })).status).toBe(401)
+    const next = first.json.data.token
+    expect((await rotate(next, {})).status).toBe(201)
+    expect((await rotate(next, {})).status).toBe(401)
+  })
+
   test('does not let somebody in whose code is used up without it', async () => {
     const { service, code } = await aService()
     const accept = (headers: object) =>
