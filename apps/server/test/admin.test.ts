@@ -128,8 +128,7 @@ test.each(databases)(
 
 test('while the service stops it lives and is not ready, which the container is told', async () => {
   const server = await serveWatched()
-  const container = async () =>
-    (await promisify(execFile)(process.execPath, [HEALTH_CHECK], { env: adminOf(server) })).stdout
+  const container = () => checkHealth(adminOf(server))
   expect(await container()).toContain('"status":"ready"')
   const token = await firstToken(server)
   const { body } = await clientOf(server.address, token)('POST', '/organizations', { name: 'Acme' })
@@ -145,6 +144,26 @@ test('while the service stops it lives and is not ready, which the container is 
   expect(await slow.status).toBe(200)
   expect((await ended).code).toBe(0)
   await expect(container()).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('ECONNREFUSED') })
+})
+
+test('without it, the container is told whether the service itself answers', async () => {
+  const server = await serve()
+  const { hostname, port } = new URL(server.address)
+  const container = (env = {}) => checkHealth({ HOST: hostname, PORT: port, ADMIN_PORT: '0', ...env })
+  expect(await container()).toBe('The service answers\n')
+  expect(await container({ HOST: '0.0.0.0' })).toBe('The service answers\n')
+  await server.stop()
+  await expect(container()).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('ECONNREFUSED') })
+  for (const [status, body] of [
+    [401, 'Who are you?'],
+    [200, '{"error":0,"messages":[]}'],
+    [503, '{"error":1,"messages":[]}'],
+  ] as const) {
+    const other = await startWebServer((_, res) => res.writeHead(status).end(body))
+    const PORT = new URL(other.url).port
+    await expect(container({ PORT })).rejects.toMatchObject({ code: 1, stdout: `${body}\n` })
+    await other.stop()
+  }
 })
 
 test('it answers what it has, to those who read, costs the database little, and does not stand on the port for clients', async () => {
@@ -175,6 +194,11 @@ test('with ADMIN_PORT 0 there is none; on a port in use the start ends with one 
   expect(code).toBe(1)
   await release()
 })
+
+/** What the container's health check says; throws where it finds the service not well. */
+async function checkHealth(env: Record<string, string>): Promise<string> {
+  return (await promisify(execFile)(process.execPath, [HEALTH_CHECK], { env })).stdout
+}
 
 /** The variables by which the container's health check finds the second listener. */
 function adminOf({ admin }: TestServer): Record<string, string> {

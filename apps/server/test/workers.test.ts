@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { openLine } from '../../../packages/adapters-http/src/testing/raw.ts'
 import { execute } from '../../../packages/adapters-sql/src/testing/execute.ts'
 import { clientOf } from './support/client.ts'
 import { everyDatabase } from './support/databases.ts'
@@ -103,6 +104,34 @@ test('a worker that is told to stop by a signal comes to its end, and is replace
   process.kill(first, 'SIGTERM')
   const end = { code: 0, signal: null }
   await expect.poll(() => logged(server, 'a worker ended, another one takes its place'), PATIENT).toMatchObject([end])
+})
+
+test('a connection past as many as all workers may have is closed, not handed round between them', {
+  timeout: 60_000,
+}, async () => {
+  const server = await serve({ MAX_CONNECTIONS: '1' })
+  const token = await firstToken(server)
+  const port = Number(new URL(server.address).port)
+  const head = ['Host: a', `X-Service-Token: ${token}`, 'Content-Type: application/json', 'Content-Length: 16']
+  const request = `POST /api/v1/organizations HTTP/1.1\r\n${head.join('\r\n')}\r\nExpect: 100-continue\r\n\r\n`
+  // Which worker one is handed to is not ours to say.
+  const hold = async () => {
+    for (;;) {
+      const line = await openLine({ port })
+      line.write(request)
+      if ((await line.answer())?.status === 100) return line
+      line.socket.destroy()
+    }
+  }
+  const held = [await hold(), await hold()]
+  const third = await openLine({ port })
+  expect(await third.ended()).toBe(true)
+  for (const line of held) {
+    line.write('{"name":"Gamma"}')
+    expect((await line.answer())?.status).toBe(201)
+    line.socket.destroy()
+  }
+  third.socket.destroy()
 })
 
 test('workers do not outlive the process that started them', { timeout: 60_000 }, async () => {

@@ -4,10 +4,13 @@ import {
   checkInvitation,
   DomainError,
   hasAnswer,
+  INVITATION_PREFIX,
   invalid,
+  isSecret,
   jsonInParts,
   type Ports,
   sealOfCall,
+  TOKEN_PREFIX,
   versionOf,
 } from '@security-management/domain'
 import Koa from 'koa'
@@ -165,11 +168,13 @@ function handlers(ports: Ports, options: AppOptions) {
 
   /** Whether an answer is kept for whoever has this secret and the key of the request: a code is used up by then. */
   async function isRepeated(ctx: Context, secret: string): Promise<boolean> {
+    if (!isSecret(ports, INVITATION_PREFIX, secret)) return false
     const key = idempotencyKeyOf(ctx)
     return key !== undefined && hasAnswer(ports, sealOfCall(ports, secret, key))
   }
 
   return (route: Route) => {
+    const prefix = route.authentication === 'invitation' ? INVITATION_PREFIX : TOKEN_PREFIX
     const readParams = paramsReader(route)
     const readQuery = queryReader(route)
 
@@ -178,7 +183,12 @@ function handlers(ports: Ports, options: AppOptions) {
       requireHost(ctx)
       const pairs = pairsOf(ctx.state.search)
       const secret = secretOf(ctx.headers, pairs, tokenInQuery)
-      const who = await throttle.authenticated(ctx.req, secret, () => identify(ctx, route, secret))
+      const who = await throttle.authenticated(
+        ctx.req,
+        secret,
+        () => isSecret(ports, prefix, secret),
+        () => identify(ctx, route, secret),
+      )
       if (who.caller) throttle.admit(who.caller.token)
       const params = readParams(ctx.captures ?? [])
       if (who.caller) await route.permit?.(ports, who.caller, params)
@@ -224,7 +234,12 @@ function handlers(ports: Ports, options: AppOptions) {
         text,
         upload: input.upload,
       }
-      sendAnswer(ctx, await answerOnce(ports, sent, run))
+      const permit = async (ports: Ports) => {
+        if (!who.caller) return
+        await route.permit?.(ports, who.caller, params)
+        await route.permitBody?.(ports, who.caller, input.body)
+      }
+      sendAnswer(ctx, await answerOnce(ports, sent, run, permit))
     }
   }
 }

@@ -72,6 +72,10 @@ describe('a token', () => {
       asked += 1
       return ports.transact(work)
     }
+    const sealOf: Ports['sealOf'] = (...call) => {
+      asked += 1
+      return ports.sealOf(...call)
+    }
     function counting<Store extends object>(store: Store): Store {
       return new Proxy(store, {
         get(target, name, receiver) {
@@ -80,17 +84,18 @@ describe('a token', () => {
         },
       })
     }
-    const service = await startServiceOn({ ...counted, transact })
+    const service = await startServiceOn({ ...counted, transact, sealOf })
     const me = async (secret: string) => (await call(service, 'GET', '/api/v1/me', { token: secret })).status
-    const accept = async (code: string) =>
-      (await call(service, 'POST', '/api/v1/invitations/accept', { token: code })).status
+    const accept = async (code: string, headers = {}) =>
+      (await call(service, 'POST', '/api/v1/invitations/accept', { token: code, headers })).status
+    const KEY = { 'Idempotency-Key': 'a key of mine' }
     const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
     for (const wrong of ['x', token.slice(1), `${token}0`, mistyped, token.replace('sms_', 'smi_')]) {
       expect(await me(wrong)).toBe(401)
       expect((await call(service, 'GET', `/api/v1/me?X-Service-Token=${wrong}`)).status).toBe(401)
-      expect(await accept(wrong)).toBe(401)
+      for (const headers of [{}, KEY]) expect(await accept(wrong, headers)).toBe(401)
     }
-    expect(await accept(token)).toBe(401)
+    for (const headers of [{}, KEY]) expect(await accept(token, headers)).toBe(401)
     expect(asked).toBe(0)
     expect(await me(token)).toBe(200)
     expect(asked).toBeGreaterThan(0)

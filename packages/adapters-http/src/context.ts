@@ -1,5 +1,6 @@
 import type Koa from 'koa'
 import type { Pace } from './pace.ts'
+import type { Pieces } from './pieces.ts'
 import type { Route } from './route.ts'
 
 /** Where the log goes: the part of pino that is used. */
@@ -41,7 +42,7 @@ export type State = {
   /** Id of the token they were authenticated with. */
   token?: number
   /** The bytes of an answer that is written piece by piece. */
-  pieces?: AsyncIterable<Uint8Array> | undefined
+  pieces?: Pieces | undefined
   /** How the request spells query parameters, by the names of the domain. */
   spelling?: ReadonlyMap<string, string>
   /** Why the request was not permitted; noted in the log, since the audit trail holds what was done. */

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { DomainError, type ErrorCode, INVITATION_PREFIX, type Problem, TOKEN_PREFIX } from '@security-management/domain'
 import type { Context, Log, Middleware, OnServed, Served, State } from './context.ts'
 import { drain } from './input.ts'
-import { type Pace, SLOWEST, taken } from './pace.ts'
-import { PIECE, piecesOf, writePieces } from './pieces.ts'
+import { type Pace, SLOWEST } from './pace.ts'
+import { PIECE, type Pieces, piecesOf, writePieces } from './pieces.ts'
 
 /** Stands for a caller who is not authenticated or not permitted. */
 const NOT_PERMITTED = 9153
@@ -70,13 +70,9 @@ export function sendText(ctx: Context, status: number, text: string): void {
 }
 
 /** Answers with bytes that are asked for as fast as the client takes them, and that are nobody else's. */
-export function sendPieces(
-  ctx: Context,
-  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  length: number,
-): void {
+export function sendPieces(ctx: Context, content: Pieces, length: number): void {
   ctx.length = length
-  if (ctx.method !== 'HEAD') ctx.state.pieces = taken(ctx.res, ctx.state.pace, content)
+  if (ctx.method !== 'HEAD') ctx.state.pieces = content
 }
 
 /**
@@ -114,10 +110,10 @@ export function errorEnvelope({
 }
 
 /** Koa would let a stream read ahead of the client, and leave to the garbage collector what was sent. */
-async function sendRest(ctx: Context, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function sendRest(ctx: Context, pieces: Pieces): Promise<void> {
   ctx.respond = false
   try {
-    await writePieces(ctx.res, pieces)
+    await writePieces(ctx.res, pieces, ctx.state.pace)
   } catch (error) {
     // The answer has begun: the connection breaks, so that nobody takes a part for the whole.
     ctx.state.failure = error

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { addMember, issueToken, type Ports, removeMember, uploadTraffic } from '@security-management/domain'
+import { addMember, editMember, issueToken, type Ports, removeMember, uploadTraffic } from '@security-management/domain'
 import { memoryPorts } from '@security-management/domain/memory'
 import { describe, expect, test } from 'vitest'
 import type { Route } from './route.ts'
@@ -107,16 +107,18 @@ async function changes({ ports }: Scene): Promise<unknown> {
   return [ports.published.length, (await ports.tokens.list()).length, await ports.files.sweep('9999')]
 }
 
-describe.each(posts.map((route) => [route.id, route] as const))('%s with an Idempotency-Key', (id, route: Route) => {
-  async function aRequest() {
-    const scene = await aService()
-    const example = POSTS[id]
-    if (!example) throw new Error(`${id} has no example`)
-    const { path, sent, other, token = scene.token } = example(scene)
-    const send = ({ path: place = path, ...what }: typeof other, key: object = KEY) =>
-      call(scene.service, 'POST', pathOf(route, ...place), { token, ...what, headers: { ...what.headers, ...key } })
-    return { scene, sent, other, send }
-  }
+async function requestTo(route: Route) {
+  const scene = await aService()
+  const example = POSTS[route.id]
+  if (!example) throw new Error(`${route.id} has no example`)
+  const { path, sent, other, token = scene.token } = example(scene)
+  const send = ({ path: place = path, ...what }: typeof other, key: object = KEY) =>
+    call(scene.service, 'POST', pathOf(route, ...place), { token, ...what, headers: { ...what.headers, ...key } })
+  return { scene, sent, other, send }
+}
+
+describe.each(posts.map((route) => [route.id, route] as const))('%s with an Idempotency-Key', (_, route: Route) => {
+  const aRequest = () => requestTo(route)
 
   test('sent again gets the first answer, byte for byte, and changes nothing', async () => {
     const { scene, sent, send } = await aRequest()
@@ -147,6 +149,51 @@ describe.each(posts.map((route) => [route.id, route] as const))('%s with an Idem
     const refused = await send(other)
     expect(refused).toMatchObject({ status: 400, json: { details: [{ path: 'Idempotency-Key' }] } })
     expect(await changes(scene)).toEqual(after)
+  })
+})
+
+const onOrganizations = posts.filter(({ right }) => right !== 'anyone' && right !== 'self')
+
+describe.each(onOrganizations.map((route) => [route.id, route] as const))('%s sent again', (_, route: Route) => {
+  async function aMember() {
+    const { scene, sent, send } = await requestTo(route)
+    const { ports, owner, site } = scene
+    const by = { user: (await aPerson(ports, 'second@example.com')).user.id }
+    await addMember(
+      ports,
+      { user: owner.user.id },
+      { organization: site.organization, user: by.user },
+      { role: 'owner' },
+    )
+    const member = { organization: site.organization, user: owner.user.id }
+    expect((await send(sent)).status).toBe(route.status)
+    return { scene, sent, send, by, member }
+  }
+
+  test('by somebody who may do it no more is refused', async () => {
+    const { scene, sent, send, by, member } = await aMember()
+    await editMember(scene.ports, by, member, { role: 'viewer' })
+    expect((await send(sent)).status).toBe(401)
+    await removeMember(scene.ports, by, member)
+    expect((await send(sent)).status).toBe(401)
+  })
+
+  test('by somebody who may do it no more once it has come is refused', async () => {
+    const { scene, sent, send, by, member } = await aMember()
+    const { ports } = scene
+    const { transact } = ports
+    let removals = 0
+    ports.transact = (work) =>
+      transact((stores) => {
+        const claim: typeof stores.answers.claim = async (...call) => {
+          removals += 1
+          await removeMember({ ...ports, transact: (inner) => inner(stores) }, by, member)
+          return stores.answers.claim(...call)
+        }
+        return work({ ...stores, answers: { ...stores.answers, claim } })
+      })
+    expect((await send(sent)).status).toBe(401)
+    expect(removals).toBe(1)
   })
 })
 
@@ -249,6 +296,22 @@ describe('an Idempotency-Key', () => {
     expect((await send()).status).toBe(201)
     await removeMember(ports, by, member)
     expect((await send()).status).toBe(401)
+  })
+
+  test('lets a token that rotated itself repeat that while its old secret works, and no longer', async () => {
+    const { service, ports, owner, wait } = await aService()
+    const { id, token } = await issueToken(ports, { user: owner.user.id })
+    const path = `/api/v1/tokens/${id}/rotate`
+    const rotate = (secret: string, json: object, headers = KEY) =>
+      call(service, 'POST', path, { token: secret, json, headers })
+    const first = await rotate(token, { overlap_days: 0.01 })
+    expect(first.status).toBe(201)
+    expect(seen(await rotate(token, { overlap_days: 0.01 }))).toEqual(seen(first))
+    wait(0.01 * 24 * 60 * 60 * 1000)
+    expect((await rotate(token, { overlap_days: 0.01 })).status).toBe(401)
+    const next = first.json.data.token
+    expect((await rotate(next, {})).status).toBe(201)
+    expect((await rotate(next, {})).status).toBe(401)
   })
 
   test('does not let somebody in whose code is used up without it', async () => {

@@ -3,7 +3,6 @@ import {
   type Around,
   DomainError,
   answerOnce as doOnce,
-  findAnswer,
   hasAnswer,
   invalid,
   type Ports,
@@ -22,6 +21,9 @@ type AroundUpload = <Kept>(answerOf: (kept: Kept) => Promise<Answer>) => Around<
 
 /** Runs a use case and makes its answer. */
 export type Run = (given: { ports: Ports; upload?: Upload; around?: AroundUpload }) => Promise<Answer>
+
+/** Asks again for the rights that the use case asks for. */
+export type Permit = (ports: Ports) => Promise<void>
 
 /** A request that may be sent again. */
 export type Sent = {
@@ -55,17 +57,23 @@ export function idempotencyKeyOf(ctx: Context): string | undefined {
  * The answer to a request that may be sent again: the one that is kept for it, or the one that `run` makes now. It is
  * kept in the unit that makes the change (docs/adr/0006-answers-kept-with-the-change.md).
  *
- * @throws DomainError `invalid` when something else was sent with the same key.
+ * @param permit asked before a kept answer is given, for which no use case is run.
+ * @throws DomainError `invalid` when something else was sent with the same key; and what `run` or `permit` throws.
  */
-export async function answerOnce(ports: Ports, { seal, parts, text, upload }: Sent, run: Run): Promise<Answer> {
-  if (!upload) return inOneUnit(ports, { seal, fingerprint: fingerprintOf(parts, text) }, run)
+export async function answerOnce(
+  ports: Ports,
+  { seal, parts, text, upload }: Sent,
+  run: Run,
+  permit: Permit,
+): Promise<Answer> {
+  if (!upload) return inOneUnit(ports, { seal, fingerprint: fingerprintOf(parts, text) }, run, permit)
   const hash = createHash('sha256')
   const { file_name, content_type } = upload
   const callOf = (): RepeatableCall => ({
     seal,
     fingerprint: fingerprintOf([...parts, file_name, content_type], hash.copy().digest()),
   })
-  return inLastUnit(ports, callOf, { ...upload, content: hashed(upload.content, hash) }, run)
+  return inLastUnit(ports, callOf, { ...upload, content: hashed(upload.content, hash) }, run, permit)
 }
 
 /** SHA-256 of what makes two requests the same. */
@@ -77,10 +85,17 @@ function fingerprintOf(parts: unknown[], body: Uint8Array = new Uint8Array()): s
 }
 
 /** All that the use case does is one unit. */
-async function inOneUnit(ports: Ports, call: RepeatableCall, run: Run): Promise<Answer> {
-  const answer = await ports.transact((stores) =>
-    doOnce(ports, stores, call, async () => keptOf(await run({ ports: within(ports, stores) }))),
-  )
+async function inOneUnit(ports: Ports, call: RepeatableCall, run: Run, permit: Permit): Promise<Answer> {
+  const answer = await ports.transact(async (stores) => {
+    const unit = within(ports, stores)
+    let isNew = false
+    const kept = await doOnce(ports, stores, call, async () => {
+      isNew = true
+      return keptOf(await run({ ports: unit }))
+    })
+    if (!isNew) await permit(unit)
+    return kept
+  })
   return answerIn(answer)
 }
 
@@ -110,11 +125,17 @@ async function* hashed(content: AsyncIterable<Uint8Array>, hash: ReturnType<type
 const ANSWERED_BEFORE = new Error('An earlier call has the answer')
 
 /** The bytes of a file come in before any unit is open; the last unit of the use case keeps the answer as well. */
-async function inLastUnit(ports: Ports, callOf: () => RepeatableCall, upload: Upload, run: Run): Promise<Answer> {
+async function inLastUnit(
+  ports: Ports,
+  callOf: () => RepeatableCall,
+  upload: Upload,
+  run: Run,
+  permit: Permit,
+): Promise<Answer> {
   if (await hasAnswer(ports, callOf().seal)) {
     // There is nothing to store, only to compare.
     for await (const _ of upload.content);
-    return earlierAnswer(ports, callOf())
+    return earlierAnswer(ports, callOf(), permit)
   }
   const around: AroundUpload = (answerOf) => async (stores, work) => {
     let kept: Awaited<ReturnType<typeof work>> | undefined
@@ -128,14 +149,12 @@ async function inLastUnit(ports: Ports, callOf: () => RepeatableCall, upload: Up
   try {
     return await run({ ports, upload, around })
   } catch (error) {
-    if (error === ANSWERED_BEFORE) return earlierAnswer(ports, callOf())
+    if (error === ANSWERED_BEFORE) return earlierAnswer(ports, callOf(), permit)
     throw error
   }
 }
 
-async function earlierAnswer(ports: Ports, call: RepeatableCall): Promise<Answer> {
-  // In a unit, which is acknowledged only once the one is that has kept the answer.
-  const answer = await ports.transact(({ answers }) => findAnswer({ answers, now: ports.now }, call))
-  if (answer === undefined) throw new DomainError('unavailable')
-  return answerIn(answer)
+/** Claims the answer, as whoever would make it does: what is only read may be lost again, see `AnswerStore.claim`. */
+function earlierAnswer(ports: Ports, call: RepeatableCall, permit: Permit): Promise<Answer> {
+  return inOneUnit(ports, call, () => Promise.reject(new DomainError('unavailable')), permit)
 }

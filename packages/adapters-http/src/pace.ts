@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { DomainError } from '@security-management/domain'
 
 /** Bytes that the other side has to move within so many milliseconds of our waiting for it; our own time is not counted. */
@@ -8,7 +7,7 @@ export type Pace = { bytes: number; milliseconds: number }
 export const SLOWEST: Pace = { bytes: 160 * 1024, milliseconds: 10_000 }
 
 /** Tells how many milliseconds more may be waited. */
-type Clock = { left(): number; note(waited: number, bytes: number): void }
+export type Clock = { left(): number; note(waited: number, bytes: number): void }
 
 /** Until so many milliseconds from now. */
 export function deadline(milliseconds: number): Clock {
@@ -65,24 +64,5 @@ async function inTime<Result>(result: Promise<Result>, milliseconds: number): Pr
     return await Promise.race([result, late])
   } finally {
     clearTimeout(timer)
-  }
-}
-
-/** The bytes of an answer; a client that does not take them at this pace is cut off. */
-export async function* taken(
-  res: ServerResponse,
-  pace: Pace,
-  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const clock = keeping(pace)
-  for await (const bytes of content) {
-    const given = performance.now()
-    const timer = setTimeout(() => res.destroy(), clock.left())
-    try {
-      yield bytes
-    } finally {
-      clearTimeout(timer)
-    }
-    clock.note(performance.now() - given, bytes.length)
   }
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, keeping, type Pace } from './pace.ts'
 
 /** Bytes that an answer is written in at a time. */
 export const PIECE = 64 * 1024
@@ -17,17 +18,22 @@ export function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
+/** The bytes of an answer, which are nobody else's. */
+export type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
 /**
  * Writes the rest of an answer. The next piece is asked for once the connection has taken the one before, so that a client
- * that is slow holds no more than one; what is asked for must be nobody else's, since its memory is given back.
+ * that is slow holds no more than one; its memory is given back. A client that does not take them at this pace is cut off;
+ * waiting for a piece is our own time.
  */
-export async function writePieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  const iterator = pieces[Symbol.asyncIterator]()
+export async function writePieces(res: ServerResponse, pieces: Pieces, pace: Pace): Promise<void> {
+  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
+  const clock = keeping(pace)
   try {
     for (;;) {
-      const { done, value } = await inTurn(() => iterator.next())
+      const { done, value } = await inTurn(async () => iterator.next())
       if (done) break
-      if (!(await isTaken(res, value))) return
+      if (!(await isTaken(res, value, clock))) return
       release(value)
     }
   } finally {
@@ -49,10 +55,12 @@ function inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
   return asked
 }
 
-/** Whether the connection has taken the bytes; it does not once it is closed. */
-function isTaken(res: ServerResponse, bytes: Uint8Array): Promise<boolean> {
-  if (res.destroyed) return Promise.resolve(false)
-  return new Promise((resolve) => {
+/** Whether the connection has taken the bytes; it does not once it is closed, which it is when the clock has run out. */
+async function isTaken(res: ServerResponse, bytes: Uint8Array, clock: Clock): Promise<boolean> {
+  if (res.destroyed) return false
+  const given = performance.now()
+  const timer = setTimeout(() => res.destroy(), clock.left())
+  const taken = await new Promise<boolean>((resolve) => {
     const closed = () => resolve(false)
     res.once('close', closed)
     res.write(bytes, (error) => {
@@ -60,4 +68,7 @@ function isTaken(res: ServerResponse, bytes: Uint8Array): Promise<boolean> {
       resolve(!error)
     })
   })
+  clearTimeout(timer)
+  clock.note(performance.now() - given, bytes.length)
+  return taken
 }

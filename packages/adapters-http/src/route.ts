@@ -94,6 +94,8 @@ export type Declaration<
   upload?: Sent
   /** What the domain can refuse before anything more of the request is read. The use case asks again. */
   permit?(ports: Ports, caller: Caller, params: Params<Kinds>): Promise<unknown>
+  /** The same, where it is the body that names the organization; asked where a kept answer stands in for the use case. */
+  permitBody?(ports: Ports, caller: Caller, body: unknown): Promise<unknown>
   /** The part of the answer that its `ETag` names the version of; there is no `ETag`, where it is not said. */
   etagOf?(answer: Result<Shape>): object
   /** Whether the use case takes versions to expect. Where it does not, none that `If-Match` lists can fit. */

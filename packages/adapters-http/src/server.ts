@@ -15,7 +15,7 @@ export type ServerOptions = {
   uploadTimeout?: number
   /** Milliseconds that a connection stays open without a request; 5 seconds unless said otherwise. */
   keepAliveTimeout?: number
-  /** Connections at the same time; one more is closed as it comes. 1000 unless said otherwise. */
+  /** Connections of this process at the same time; one more is closed as it comes. 1000 unless said otherwise. */
   maxConnections?: number
   /** Requests on one connection, which is closed after the last; 1000 unless said otherwise. */
   maxRequestsPerConnection?: number
@@ -90,6 +90,8 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   // None is left out unseen; the application counts them.
   server.maxHeadersCount = 0
   server.maxConnections = maxConnections
+  // Else a worker of a cluster hands one more back, to be given to the next, round and round for as long as all are full.
+  Object.assign(server, { dropMaxConnection: true })
   server.timeout = IDLE
 
   // The application says 417 itself, and `100 Continue` when it begins to read a body: one that it refuses is not sent.

@@ -110,6 +110,19 @@ describe('failed authentications', () => {
     expect(asked.tokens).toBe(21)
   })
 
+  test('of the wrong form past the limit, or with a wrong checksum, leave the few look-ups to others', async () => {
+    const { service, token, fresh, asked } = await aService({ failures })
+    const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+    await statuses(service, 'wrong', 5)
+    for (const wrong of ['wrong', mistyped, token.replace('sms_', 'smi_')]) {
+      expect(await statuses(service, wrong, 15)).toEqual(times(15, 429))
+    }
+    const accept = () => call(service, 'POST', '/api/v1/invitations/accept', { token: fresh })
+    for (let count = 0; count < 15; count += 1) expect((await accept()).status).toBe(429)
+    expect(asked.tokens).toBe(0)
+    expect((await ask(service, fresh)).status).toBe(200)
+  })
+
   test('a token that is revoked is a failure from then on', async () => {
     const { service, ports, fresh } = await aService({ failures: { limit: 1, window: MINUTE } })
     expect((await ask(service, fresh)).status).toBe(200)

@@ -19,9 +19,15 @@ export type Throttle = {
   /**
    * Runs `authenticate`, unless its sender has failed too often.
    *
+   * @param mayBeGood whether the secret has the form of one that is asked for; if not, `authenticate` looks nothing up.
    * @throws DomainError `too_many_requests`, and what `authenticate` throws.
    */
-  authenticated<Who>(req: IncomingMessage, secret: string, authenticate: () => Promise<Who>): Promise<Who>
+  authenticated<Who>(
+    req: IncomingMessage,
+    secret: string,
+    mayBeGood: () => boolean,
+    authenticate: () => Promise<Who>,
+  ): Promise<Who>
   /**
    * Counts a request with the token.
    *
@@ -66,12 +72,14 @@ export function createThrottle(
   }
 
   return {
-    async authenticated(req, secret, authenticate) {
+    async authenticated(req, secret, mayBeGood, authenticate) {
       if (!failed) return authenticate()
       const network = networkOf(clientAddress(req, proxies))
       const hint = secret.slice(-HINT_LENGTH)
       const wait = failed.wait(network)
-      if (wait !== undefined && !known.has(hint) && !mayTry(network)) throw tooManyRequests(wait)
+      // One that cannot be good uses up no try: whoever has a good one behind the same address may need it.
+      const isRefused = () => !known.has(hint) && (!mayBeGood() || !mayTry(network))
+      if (wait !== undefined && isRefused()) throw tooManyRequests(wait)
       try {
         const who = await authenticate()
         remember(hint)

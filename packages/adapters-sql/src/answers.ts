@@ -3,7 +3,8 @@ import type { Kysely } from 'kysely'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
-// One statement: of several at once, PostgreSQL lets the others wait here for the first to end.
+// One statement: of several at once, PostgreSQL lets the others wait here for the first to end. It locks the row that it
+// finds, so that the unit's commit waits for the disk, and takes along the one that kept the answer.
 const claim = hot((db, id: string, at: string, since: string) =>
   db
     .insertInto('answer')

@@ -1,4 +1,4 @@
-import { Acceptance, acceptInvitation, renewInvitation } from '@security-management/domain'
+import { Acceptance, acceptInvitation, authorize, renewInvitation } from '@security-management/domain'
 import { route } from '../route.ts'
 import { FirstToken, MemberReference } from '../schemas.ts'
 
@@ -12,6 +12,7 @@ export const renewInvitationRoute = route({
   extension: true,
   right: 'member.invite',
   params: { organizationid: 'id', userid: 'user' },
+  permit: (ports, caller, { organizationid }) => authorize(ports, caller, organizationid, 'member.invite'),
   invalidInput: 'Invalid data provided',
   status: 200,
   answer: { data: MemberReference },

@@ -1,4 +1,5 @@
 import {
+  authorize,
   createThreatBlocker,
   editableState,
   editThreatBlocker,
@@ -6,6 +7,7 @@ import {
   Id,
   listThreatBlockers,
   NewThreatBlocker,
+  parse,
   readThreatBlocker,
   removeThreatBlocker,
   ThreatBlocker,
@@ -25,6 +27,8 @@ export const createThreatBlockerRoute = route({
   right: 'threat_blocker.create',
   body: NewThreatBlocker,
   formats: 'json+multipart',
+  permitBody: (ports, caller, body) =>
+    authorize(ports, caller, parse(NewThreatBlocker, body).organization, 'threat_blocker.create'),
   invalidInput: 'Malformed data structure',
   status: 201,
   answer: { ticket: Id },

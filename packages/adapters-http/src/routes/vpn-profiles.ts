@@ -1,8 +1,10 @@
 import {
+  authorize,
   createVpnProfile,
   Id,
   listVpnProfiles,
   NewVpnProfile,
+  parse,
   readVpnProfile,
   removeVpnProfile,
   VpnProfile,
@@ -20,6 +22,8 @@ export const createVpnProfileRoute = route({
   right: 'vpn_profile.create',
   body: NewVpnProfile,
   formats: 'json+multipart',
+  permitBody: (ports, caller, body) =>
+    authorize(ports, caller, parse(NewVpnProfile, body).organization, 'vpn_profile.create'),
   invalidInput: 'Malformed data structure',
   status: 201,
   answer: { vpn: Id },

@@ -35,16 +35,6 @@ export async function answerOnce(
   return answer
 }
 
-/**
- * The answer that is kept for the call.
- *
- * @throws DomainError `invalid` when something else was sent with the same key.
- */
-export async function findAnswer(ports: Needs<'answers' | 'now'>, call: RepeatableCall): Promise<string | undefined> {
-  const sealed = await ports.answers.find(call.seal.id, sinceOf(ports.now()))
-  return sealed && answerIn(call, sealed)
-}
-
 /** Whether an answer is kept that was given to whoever holds this secret and key, whatever was sent. */
 export async function hasAnswer(ports: Needs<'answers' | 'now'>, seal: Seal): Promise<boolean> {
   return (await ports.answers.find(seal.id, sinceOf(ports.now()))) !== undefined

@@ -5,7 +5,8 @@
 export type AnswerStore = {
   /**
    * Claims the name until the unit ends, at `at` (ISO): of several units that claim it at once the others wait for the
-   * first one. What was claimed before `since` is forgotten.
+   * first one. What was claimed before `since` is forgotten. What it finds cannot be lost any more once the unit has been
+   * acknowledged, even where it was kept by one that has not.
    *
    * @returns what is kept under the name; undefined if nothing is: then the name is this unit's, to `keep` under.
    */

@@ -1,0 +1,41 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { writePieces } from './pieces.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** An answer whose client takes whatever it is given. */
+function anAnswer() {
+  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  const line = new PassThrough().resume()
+  res.assignSocket(line as unknown as Socket)
+  return res
+}
+
+async function* pieces(count: number, wait: Promise<unknown> = Promise.resolve()): AsyncGenerator<Uint8Array> {
+  await wait
+  for (let index = 0; index < count; index += 1) yield new Uint8Array(10)
+}
+
+test('an answer that waits for its turn behind another one costs its client no time', async () => {
+  const pace = { bytes: 1000, milliseconds: 10_000 }
+  let give = () => {}
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  const [quick, slow] = [anAnswer(), anAnswer()]
+  const written = [writePieces(quick, pieces(3), pace), writePieces(slow, pieces(1, given), pace)]
+  // Until the quick one has sent a piece, and waits for the turn that the slow one has.
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+  vi.advanceTimersByTime(60_000)
+  give()
+  await Promise.all(written)
+  expect([quick, slow].map(({ destroyed, writableEnded }) => [destroyed, writableEnded])).toEqual([
+    [false, true],
+    [false, true],
+  ])
+})
