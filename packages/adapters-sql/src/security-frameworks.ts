@@ -42,6 +42,9 @@ const findOneControl = hot((db, organization: number, framework: number, id: str
     .where('security_framework.id', '=', framework)
     .where('control.id', '=', id),
 )
+const findSize = hot((db, framework: number) =>
+  db.selectFrom('control').select(sizeOfControls().as('size')).where('framework', '=', framework),
+)
 
 export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStore {
   return {
@@ -65,6 +68,10 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
     async findControl(organization, id, control) {
       const [row] = await findOneControl(db, organization, id, control)
       return row && toControl(row)
+    },
+    async controlsSize(id) {
+      const [row] = await findSize(db, id)
+      return row?.size ?? 0
     },
     async isActive(organization, id) {
       return (await findTitle(db, organization, id)).length > 0
@@ -227,6 +234,14 @@ async function* readControls<Row extends Parameters<typeof toControl>[0]>(found:
     }
     yield { row, control: toControl(row) }
   }
+}
+
+/** Bytes of all selected controls, each as JSON: the texts that are stored, and what stands around and between them. */
+function sizeOfControls() {
+  const around = '"id":"","evidences":,"frequency":"",'.length
+  const id = sql`replace(replace(id, ${sql.lit('\\')}, ${sql.lit('\\\\')}), ${sql.lit('"')}, ${sql.lit('\\"')})`
+  const size = sql`octet_length(${id}) + octet_length(body) + octet_length(frequency) + octet_length(evidences) + ${sql.lit(around)}`
+  return sql<number>`coalesce(sum(${size}), 0)`
 }
 
 function toControl(row: { id: string; body: string; frequency: string; evidences: string }): Control {

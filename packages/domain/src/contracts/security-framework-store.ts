@@ -91,6 +91,19 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
       expect(await securityFrameworks.findControl(NO_ID, id, 'a')).toBeUndefined()
     })
 
+    test('the size of all controls is that of their JSON', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const sizeAfter = async (security_frameworks: SecurityFramework['security_frameworks']) => {
+        const id = await store({ organization, security_frameworks })
+        return opened.ports.securityFrameworks.controlsSize(id)
+      }
+      const controls = [ODD_CONTROL, aControl({ id: '\\"\\\\""\'' }), aControl({ evidences: [anEvidence()] })]
+      const bytes = controls.map((control) => Buffer.byteLength(JSON.stringify(control)))
+      expect(await sizeAfter(controls)).toBe(bytes.reduce((sum, size) => sum + size, 0))
+      expect(await sizeAfter([])).toBe(0)
+      expect(await opened.ports.securityFrameworks.controlsSize(NO_ID)).toBe(0)
+    })
+
     test('a framework is found in its own organization alone', async () => {
       const [organization, other] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
       const id = await store({ organization })

@@ -28,6 +28,10 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
       return found && copy(found)
     },
 
+    async controlsSize(id) {
+      return sizeOf(state.securityFrameworks.get(id)?.security_frameworks ?? [])
+    },
+
     async isActive(organization, id) {
       return find(organization, id) !== undefined
     },
@@ -97,6 +101,10 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
 
 function controlOf(row: SecurityFrameworkRow | undefined, id: string): Control | undefined {
   return row?.security_frameworks.find((control) => control.id === id)
+}
+
+function sizeOf(controls: Control[]): number {
+  return controls.reduce((sum, control) => sum + Buffer.byteLength(JSON.stringify(control)), 0)
 }
 
 function toldKey(framework: number, control: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aControl, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
+import { aControl, aFramework, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
 import { systemSurroundings } from '../memory/surroundings.ts'
 import {
   asksFor,
@@ -10,6 +10,7 @@ import {
   refusedPaths,
   type World,
 } from '../testing/world.ts'
+import { attachEvidence } from './attach-evidence.ts'
 import { createSecurityFramework } from './create-security-framework.ts'
 import { editSecurityFramework } from './edit-security-framework.ts'
 import { mergeControls } from './evidence.ts'
@@ -17,6 +18,7 @@ import { permitSecurityFramework, type SecurityFrameworkPath } from './find-secu
 import { listSecurityFrameworks } from './list-security-frameworks.ts'
 import { readSecurityFramework } from './read-security-framework.ts'
 import { removeSecurityFramework } from './remove-security-framework.ts'
+import { MAX_CONTROLS_BYTES } from './security-framework.ts'
 
 /** Creates a framework as an owner and names it. */
 async function create({ ports, as, organization }: World, controls: object[] = []): Promise<SecurityFrameworkPath> {
@@ -357,6 +359,68 @@ describe('editing a security framework', () => {
     await Promise.all(edits)
     const { title, security_frameworks } = await readSecurityFramework(ports, as.owner, path)
     expect(security_frameworks.map((control) => control.title)).toEqual([title])
+  })
+})
+
+describe('the size of a stored security framework', () => {
+  /** Stores a framework of four controls with `room` bytes left, and names it. */
+  async function almostFull({ ports, organization }: World, room: number): Promise<SecurityFrameworkPath> {
+    const controls = ['a', 'b', 'c', 'd'].map((id) =>
+      aControl({ id, title: 'x', weight: 0, evidences: [anEvidence()] }),
+    )
+    const size = controls.reduce((sum, control) => sum + Buffer.byteLength(JSON.stringify(control)), 0)
+    const filling = MAX_CONTROLS_BYTES - size - room
+    for (const { evidences } of controls.slice(1)) if (evidences[0]) evidences[0].details += 'x'.repeat(filling / 4)
+    const rest = filling - 3 * Math.floor(filling / 4)
+    // Two bytes each.
+    const details = `${'é'.repeat(rest / 2)}${'x'.repeat(rest % 2)}`
+    const [first] = controls[0]?.evidences ?? []
+    if (first) first.details += details
+    const framework = await ports.transact(({ securityFrameworks }) =>
+      securityFrameworks.insert(aFramework({ organization, security_frameworks: controls })),
+    )
+    expect(await ports.securityFrameworks.controlsSize(framework)).toBe(MAX_CONTROLS_BYTES - room)
+    return { organization, framework }
+  }
+
+  test('an edit that keeps evidence adds up to no more than the bound, to the byte', async () => {
+    const world = await aWorld()
+    const { ports, as } = world
+    const path = await almostFull(world, 10)
+    const edit = (title: string) => {
+      const security_frameworks = ['a', 'b', 'c', 'd'].map((id) => ({ id, title: id === 'a' ? title : 'x' }))
+      return editSecurityFramework(ports, as.owner, path, { security_frameworks })
+    }
+    expect(await refusedPaths(edit(`x${'é'.repeat(5)}.`))).toEqual(['security_frameworks'])
+    expect(happened(world)).toEqual([])
+    expect((await ports.securityFrameworks.findControl(path.organization, path.framework, 'a'))?.title).toBe('x')
+    await edit(`x${'é'.repeat(5)}`)
+    expect(await ports.securityFrameworks.controlsSize(path.framework)).toBe(MAX_CONTROLS_BYTES)
+  })
+
+  test('a document is attached where there is room for its evidence', async () => {
+    const world = await aWorld()
+    const { ports, as } = world
+    async function* content() {
+      yield Buffer.from('evidence')
+    }
+    const path = { ...(await almostFull(world, 100)), control: 'a' }
+    const upload = { file_name: 'a.pdf', content_type: 'application/pdf', content: content() }
+    expect(await refusedPaths(attachEvidence(ports, as.owner, path, upload))).toEqual(['security_frameworks'])
+    expect(happened(world)).toEqual([])
+    expect(await ports.files.sweep('9999-12-31T23:59:59.999Z')).toBe(0)
+  })
+
+  test('a new framework is no larger', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const evidences = Array.from({ length: 3400 }, () => ({ details: 'x'.repeat(10_000) }))
+    const input = { title: 'x', security_frameworks: [{ id: 'a', title: 'x', evidences }] }
+    expect(await refusedPaths(createSecurityFramework(ports, as.owner, organization, input))).toEqual([
+      'security_frameworks',
+    ])
+    expect(happened(world)).toEqual([])
+    expect((await listSecurityFrameworks(ports, as.owner, organization)).total).toBe(0)
   })
 })
 
