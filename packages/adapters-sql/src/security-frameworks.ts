@@ -81,9 +81,11 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         .select(['security_framework.id', 'security_framework.title'])
         .where('security_framework.organization', '=', organization)
       const columns = { id: 'security_framework.id', title: 'security_framework.title' }
-      const page = await pageOf(query, request, columns, ({ id, title }): SecurityFramework => {
+      const toTitle = ({ id, title }: { id: number; title: string }): SecurityFramework => {
         return { id, title, security_frameworks: [] }
-      })
+      }
+      const size = sql<number>`(select ${sizeOfControls()} from control where framework = security_framework.id)`
+      const page = await pageOf(query, request, columns, toTitle, size)
       const byId = new Map(page.data.map((framework) => [framework.id, framework]))
       for await (const { row, control } of readControls(await findControls(db, JSON.stringify([...byId.keys()])))) {
         byId.get(row.framework)?.security_frameworks.push(control)

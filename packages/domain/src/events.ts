@@ -117,8 +117,11 @@ export type EventStore = {
     filter: EventFilter,
     page: PageRequest<(typeof EVENT_ORDER)[number]>,
   ): Promise<Page<ChainedEvent>>
-  /** The rows after `position`, as they are stored, in their order: `limit` of them, or fewer at the end. */
-  readChain(position: number, limit: number): Promise<ChainRow[]>
+  /**
+   * The rows after `position`, as they are stored, in their order: `limit` of them, or fewer at the end, or where they
+   * would have more than `bytes` (`CHAIN_BYTES`) together. None only where there are none.
+   */
+  readChain(position: number, limit: number, bytes?: number): Promise<ChainRow[]>
   /** Position of the first row of this time (ISO) or later; undefined if there is none. */
   firstSince(datetime: string): Promise<number | undefined>
   /** Where the chain ends, as noted beside the rows; undefined if that note is lost. */

@@ -19,7 +19,15 @@ import {
   storeOrganization,
 } from './builders.ts'
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
+import {
+  all,
+  expectOrderAndPages,
+  expectPageSizeBound,
+  expectRolledBack,
+  fulfilled,
+  TEXTS_TO_SORT,
+  tenAtOnce,
+} from './paging.ts'
 
 /** The suite that every adapter of `SecurityFrameworkStore` must pass. `open` gives empty stores, new at every call. */
 export function securityFrameworkStoreContract(adapter: string, open: Open): void {
@@ -172,6 +180,17 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
       expect((await securityFrameworks.listActive(organization, all('id'))).total).toBe(0)
       expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(organization, id))).toBe(false)
       expect(await remove(organization, id)).toBe(false)
+    })
+
+    test('a page of frameworks is bounded by the bytes of their controls', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const frameworks = [[ODD_CONTROL, aControl()], [], [aControl({ evidences: [anEvidence()] })]]
+      for (const security_frameworks of frameworks) await store({ organization, security_frameworks })
+      await expectPageSizeBound(
+        (page) => opened.ports.securityFrameworks.listActive(organization, page),
+        'id',
+        frameworks,
+      )
     })
 
     test('lists the frameworks of an organization in every order and by pages', async () => {

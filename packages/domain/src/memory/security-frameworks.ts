@@ -40,6 +40,7 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
       const { total, data } = pageOf(
         active().filter((row) => row.organization === organization),
         page,
+        ({ security_frameworks }) => sizeOf(security_frameworks),
       )
       return { total, data: data.map(toSecurityFramework) }
     },
