@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { aControl, aFramework, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
 import { systemSurroundings } from '../memory/surroundings.ts'
@@ -494,6 +495,96 @@ describe('merging evidence', () => {
     ])
     expect(await merge([first, twin], [first, bare(first)])).toEqual([first, twin])
     expect(await merge([first], [first, first])).toEqual([first, { ...first, ...stamp }])
+  })
+
+  test('what names its stamp is found first, wherever it stands', async () => {
+    expect(await merge([first, twin], [bare(first), first])).toEqual([twin, first])
+    expect(
+      await merge(
+        [first, twin],
+        [
+          { ...bare(first), ...old },
+          { ...bare(first), datetime: first.datetime },
+        ],
+      ),
+    ).toEqual([twin, first])
+  })
+
+  /** Entries alike in groups of a few, with stamps that repeat. */
+  const history = fc.array(
+    fc.record({
+      details: fc.constantFrom('a', 'a', 'b'),
+      datetime: fc.constantFrom('1', '2', '3').map((day) => `2026-01-0${day}T00:00:00.000Z`),
+      user_id: fc.constantFrom('x', 'y', 'z'),
+    }),
+    { maxLength: 9 },
+  )
+  type Said = { details: string; datetime?: string; user_id?: string }
+  const evidenceOf = ({ details, datetime, user_id }: Required<Said>) =>
+    anEvidence({ details, datetime, submitted_by: { user_id, user_email: `${user_id}@example.com` } })
+  const sentOf = ({ details, datetime, user_id }: Said) => ({
+    ...bare(anEvidence({ details })),
+    ...(datetime !== undefined && { datetime }),
+    ...(user_id !== undefined && { submitted_by: { user_id, user_email: 'x@example.com' } }),
+  })
+  const whatIsSaid = (said: Required<Said>, parts: number): Said => {
+    const { details, datetime, user_id } = said
+    return { details, ...(parts & 1 && { datetime }), ...(parts & 2 && { user_id }) }
+  }
+  const fits = (stored: Said, said: Said) =>
+    stored.details === said.details &&
+    (said.datetime ?? stored.datetime) === stored.datetime &&
+    (said.user_id ?? stored.user_id) === stored.user_id
+
+  test('what is sent back in any order, with any part of any stamp left out, changes no author and no time', async () => {
+    const sentBack = history.chain((entries) =>
+      fc.tuple(
+        fc.constant(entries),
+        fc.shuffledSubarray([...entries.keys()], { minLength: entries.length }),
+        fc.array(fc.nat(3), { minLength: entries.length, maxLength: entries.length }),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(sentBack, async ([entries, order, parts]) => {
+        const stored = entries.map(evidenceOf)
+        const said = order.map((at) => whatIsSaid(entries[at] as Required<Said>, parts[at] ?? 0))
+        const merged = (await merge(stored, said.map(sentOf))) ?? []
+        expect(new Set(merged)).toEqual(new Set(stored))
+        expect(merged).toHaveLength(stored.length)
+        for (const [at, { details, datetime, submitted_by }] of merged.entries()) {
+          expect(fits({ details, datetime, user_id: submitted_by.user_id }, said[at] as Said)).toBe(true)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('of whatever is sent, as many entries are found as can be', async () => {
+    /** How many of what is said, from `from` on, can be entries that are not in `taken`. */
+    function most(entries: Said[], said: Said[], from = 0, taken = new Set<Said>()): number {
+      const next = said[from]
+      if (!next) return 0
+      const free = entries.filter((entry) => !taken.has(entry) && fits(entry, next))
+      const found = free.map((entry) => 1 + most(entries, said, from + 1, new Set([...taken, entry])))
+      return Math.max(most(entries, said, from + 1, taken), ...found)
+    }
+    const few = fc.array(
+      fc.record({
+        details: fc.constant('a'),
+        datetime: fc.constantFrom('1', '2'),
+        user_id: fc.constantFrom('x', 'y', 'z'),
+      }),
+      { maxLength: 5 },
+    )
+    await fc.assert(
+      fc.asyncProperty(few, fc.array(fc.tuple(few, fc.nat(3)), { maxLength: 3 }), async (entries, asked) => {
+        const said = asked.flatMap(([claims, parts]) => claims.map((claim) => whatIsSaid(claim, parts))).slice(0, 5)
+        const stored = entries.map(evidenceOf)
+        const merged = (await merge(stored, said.map(sentOf))) ?? []
+        expect(merged.filter((entry) => stored.includes(entry))).toHaveLength(most(entries, said))
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('evidence does not move from one control to another with its author', async () => {
