@@ -289,6 +289,26 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
         })
       })
 
+      test('are told of again once they were removed and came back', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const controls = ['kept', 'removed'].map((id) => aControl({ id, frequency: '0 0 * * *' }))
+          const id = await store({ organization, security_frameworks: controls }, ports)
+          const put = (security_frameworks: SecurityFramework['security_frameworks']) =>
+            ports.transact((stores) => stores.securityFrameworks.update({ id, title: 'x', security_frameworks }))
+          const told = async () => (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.told)
+          for (const control of controls) {
+            await ports.transact((stores) => stores.securityFrameworks.noteTold(id, control.id, NOW))
+          }
+          await put(controls)
+          expect(await told()).toEqual([NOW, NOW])
+          await put(controls.slice(0, 1))
+          await put(controls)
+          expect(await told()).toEqual([NOW, null])
+          expect(await ports.transact((stores) => stores.securityFrameworks.noteTold(id, 'removed', NOW))).toBe(true)
+        })
+      })
+
       test('come in pages of a fixed order, each once', async () => {
         await openFresh(open, async (ports) => {
           const wanted = new Set<string>()

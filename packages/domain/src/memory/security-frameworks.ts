@@ -52,7 +52,13 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
 
     async update({ id, title, security_frameworks }) {
       const row = state.securityFrameworks.get(id)
-      if (row) state.securityFrameworks.set(id, { ...row, ...copy({ title, security_frameworks }) })
+      if (!row) return
+      const kept = new Set(security_frameworks.map((control) => control.id))
+      // As what was told of a control goes with its row in SQL: one that comes back is a new one.
+      for (const { id: control } of row.security_frameworks) {
+        if (!kept.has(control)) state.toldDue.delete(toldKey(id, control))
+      }
+      state.securityFrameworks.set(id, { ...row, ...copy({ title, security_frameworks }) })
     },
 
     async setEvidences(id, control, evidences) {
