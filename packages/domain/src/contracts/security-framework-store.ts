@@ -309,6 +309,22 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
         })
       })
 
+      test('are found whatever the size of their evidence', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const controls = [0, 200_000, 300_000, 100_000, 0].map((size, index) => {
+            const details = 'x'.repeat(size)
+            const evidences = [anEvidence({ details, datetime: `2026-02-0${index + 1}T00:00:00.000Z` })]
+            return aControl({ id: `"${index}\\`, frequency: '0 0 * * *', evidences })
+          })
+          await store({ organization, security_frameworks: controls }, ports)
+          const scheduled = await ports.securityFrameworks.listScheduled(0, 10)
+          expect(scheduled.map(({ control, since }) => [control, since])).toEqual(
+            controls.map(({ id, evidences }) => [id, evidences[0]?.datetime]),
+          )
+        })
+      })
+
       test('come in pages of a fixed order, each once', async () => {
         await openFresh(open, async (ports) => {
           const wanted = new Set<string>()
