@@ -1,6 +1,6 @@
 import { type Assessment, type AssessmentStore, fold } from '@security-management/domain'
 import type { Kysely } from 'kysely'
-import { contains, numbers, pageOf } from './expressions.ts'
+import { bytesOf, contains, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -39,7 +39,7 @@ export function sqlAssessments(db: Kysely<Schema>): AssessmentStore {
         )
       }
       const columns = { id: 'assessment.id', created_at: 'assessment.created_at', score: 'assessment.score' }
-      return pageOf(query, page, columns, toAssessment)
+      return pageOf(query, page, columns, toAssessment, bytesOf('assessment.name', 'assessment.description'))
     },
   }
 }

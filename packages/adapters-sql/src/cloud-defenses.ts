@@ -1,6 +1,6 @@
 import type { CloudDefense, CloudDefenseStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
-import { hasOneOf, numbers, pageOf } from './expressions.ts'
+import { bytesOf, hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import { SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
@@ -30,7 +30,7 @@ export function sqlCloudDefenses(db: Kysely<Schema>): CloudDefenseStore {
         email: 'cloud_defense.email',
         organization: 'cloud_defense.organization',
       }
-      return pageOf(query, page, columns, toCloudDefense)
+      return pageOf(query, page, columns, toCloudDefense, bytesOf('cloud_defense.check', 'cloud_defense.services'))
     },
   }
 }

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
+  CHAIN_BYTES,
   type ChainedEvent,
   type ChainHead,
   type ChainRow,
   chainEvents,
   type DomainEvent,
   type EventStore,
+  rowsThatFit,
   type SerializedEvent,
   serialize,
 } from '@security-management/domain'
 import { type Kysely, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
-import { pageOf, rows, texts } from './expressions.ts'
+import { bytesOf, pageOf, rows, texts } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -32,6 +34,11 @@ const COLUMNS = [
   'event.details',
   'event.hash',
 ] as const
+
+type Row = Omit<ChainRow, 'type'> & { type: string }
+
+/** Bytes of what may be long in a row. */
+const SIZE = bytesOf('event.changes', 'event.details')
 
 // SQLite has one unit at a time anyway.
 const lockHead = hot((db) => {
@@ -178,19 +185,34 @@ export function sqlEvents(db: Kysely<Schema>, trail?: Trail): EventStore {
       if (record !== undefined) query = query.where('event.record', '=', record)
       if (from !== undefined) query = query.where('event.datetime', '>=', from)
       if (to !== undefined) query = query.where('event.datetime', '<=', to)
-      return pageOf(query, page, { id: 'event.position', datetime: 'event.datetime' }, (row): ChainedEvent => {
+      const columns = { id: 'event.position', datetime: 'event.datetime' }
+      const toEvent = (row: Row & { username: string | null }): ChainedEvent => {
         const changes = JSON.parse(row.changes)
         return { ...row, type: row.type as DomainEvent['type'], changes, details: JSON.parse(row.details) }
-      })
+      }
+      return pageOf(query, page, columns, toEvent, SIZE)
     },
-    async readChain(position, limit) {
+    async readChain(position, limit, bytes = CHAIN_BYTES) {
       await settled()
+      const next = await db
+        .selectFrom('event')
+        .select(['position', SIZE.as('size')])
+        .where('position', '>', position)
+        .orderBy('position')
+        .limit(limit)
+        .execute()
+      const fitting = rowsThatFit(
+        next.map(({ size }) => size),
+        bytes,
+      )
+      const last = next[fitting - 1]
+      if (!last) return []
       const found = await db
         .selectFrom('event')
         .select(COLUMNS)
         .where('position', '>', position)
+        .where('position', '<=', last.position)
         .orderBy('position')
-        .limit(limit)
         .execute()
       return found.map((row) => ({ ...row, type: row.type as DomainEvent['type'] }))
     },

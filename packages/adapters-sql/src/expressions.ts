@@ -1,4 +1,5 @@
-import { orderOf, type Page, type PageRequest } from '@security-management/domain'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { orderOf, type Page, type PageRequest, requirePageSize } from '@security-management/domain'
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import type { Schema } from './schema.ts'
@@ -40,26 +41,53 @@ export function hasOneOf(db: Kysely<Schema>, column: string, values: readonly st
   )})`
 }
 
+/** Bytes of all of these columns, which hold texts; also of long ones found without reading them. */
+export function bytesOf(...columns: string[]): RawBuilder<number> {
+  return sql<number>`${sql.join(
+    columns.map((column) => sql`octet_length(${sql.ref(column)})`),
+    sql` + `,
+  )}`
+}
+
+/** Bytes of rows that are made to records in one turn of the event loop. */
+const PART = 256 * 1024
+
 /**
  * One page of `query`, and how many rows it has in all.
  *
  * @param columns the column to order by for each field of the list's closed set, and `id`, on which ties break.
+ * @param size bytes of what may be long in a row, see `requirePageSize`.
  */
 export async function pageOf<DB, Tables extends keyof DB, Row, Item, Field extends string>(
   query: SelectQueryBuilder<DB, Tables, Row>,
   request: PageRequest<Field>,
   columns: { [Key in Field]: string } & { id: string },
   toItem: (row: Row) => Item,
+  size?: RawBuilder<number>,
 ): Promise<Page<Item>> {
-  const [counted] = await query.clearSelect().select(sql<number>`count(*)`.as('total')).execute()
-  const total = (counted as { total: number }).total
-  if (total === 0 || request.limit === 0) return { total, data: [] }
   const { field, descending } = orderOf(request.order)
   const direction = descending ? 'desc' : 'asc'
   const ordered = query.orderBy(sql.ref(columns[field]), direction)
-  const found = await (field === 'id' ? ordered : ordered.orderBy(sql.ref(columns.id), direction))
+  const page = (field === 'id' ? ordered : ordered.orderBy(sql.ref(columns.id), direction))
     .limit(request.limit)
     .offset(request.offset)
+  const sizes = size && page.clearSelect().select(size.as('size'))
+  const [counted] = await query
+    .clearSelect()
+    .select([
+      sql<number>`count(*)`.as('total'),
+      sizes
+        ? sql<number>`(select cast(coalesce(sum(size), 0) as bigint) from ${sizes} as page)`.as('bytes')
+        : sql.lit(0).as('bytes'),
+    ])
     .execute()
-  return { total, data: found.map((row) => toItem(row as Row)) }
+  const { total, bytes } = counted as { total: number; bytes: number }
+  if (total === 0 || request.limit === 0) return { total, data: [] }
+  requirePageSize(request, total, bytes)
+  const data: Item[] = []
+  for (const row of await page.execute()) {
+    data.push(toItem(row as Row))
+    if (bytes > PART) await nextTurn()
+  }
+  return { total, data }
 }

@@ -1,7 +1,7 @@
 import { fold, type Organization, type OrganizationEdit, type OrganizationStore } from '@security-management/domain'
 import type { Kysely, Selectable } from 'kysely'
 import { kindOf } from './column-types.ts'
-import { contains, hasOneOf, numbers, pageOf } from './expressions.ts'
+import { bytesOf, contains, hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -42,7 +42,8 @@ export function sqlOrganizations(db: Kysely<Schema>): OrganizationStore {
       if (name !== undefined) query = query.where(contains(db, 'name_folded', fold(name)))
       if (sectors) query = query.where(hasOneOf(db, 'sectors', sectors))
       if (industries) query = query.where(hasOneOf(db, 'industries', industries))
-      return pageOf(query, page, { id: 'id', name: 'name', number_employees: 'number_employees' }, toOrganization)
+      const size = bytesOf('description', 'sectors', 'industries', 'contacts', 'domains', 'ips')
+      return pageOf(query, page, { id: 'id', name: 'name', number_employees: 'number_employees' }, toOrganization, size)
     },
     async update(id, edit) {
       const columns = columnsOf(edit)

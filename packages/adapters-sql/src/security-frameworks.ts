@@ -3,12 +3,14 @@ import {
   type Control,
   type Evidence,
   jsonInParts,
+  rowsThatFit,
+  type ScheduledControl,
   type SecurityFramework,
   type SecurityFrameworkStore,
 } from '@security-management/domain'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
-import { numbers, pageOf, rows } from './expressions.ts'
+import { bytesOf, numbers, pageOf, rows } from './expressions.ts'
 import { hot } from './hot.ts'
 import { activeOrganizations } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
@@ -42,6 +44,16 @@ const findOneControl = hot((db, organization: number, framework: number, id: str
     .where('security_framework.id', '=', framework)
     .where('control.id', '=', id),
 )
+const findEvidences = hot((db, keys: string) => {
+  const wanted = sql`select cast(item.value ->> 0 as bigint), item.value ->> 1 from ${rows(db, keys)}`
+  return db
+    .selectFrom('control')
+    .select(['framework', 'id', 'evidences'])
+    .where(sql<boolean>`(framework, id) in (${wanted})`)
+})
+const findSize = hot((db, framework: number) =>
+  db.selectFrom('control').select(sizeOfControls().as('size')).where('framework', '=', framework),
+)
 
 export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStore {
   return {
@@ -66,6 +78,10 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
       const [row] = await findOneControl(db, organization, id, control)
       return row && toControl(row)
     },
+    async controlsSize(id) {
+      const [row] = await findSize(db, id)
+      return row?.size ?? 0
+    },
     async isActive(organization, id) {
       return (await findTitle(db, organization, id)).length > 0
     },
@@ -74,9 +90,11 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         .select(['security_framework.id', 'security_framework.title'])
         .where('security_framework.organization', '=', organization)
       const columns = { id: 'security_framework.id', title: 'security_framework.title' }
-      const page = await pageOf(query, request, columns, ({ id, title }): SecurityFramework => {
+      const toTitle = ({ id, title }: { id: number; title: string }): SecurityFramework => {
         return { id, title, security_frameworks: [] }
-      })
+      }
+      const size = sql<number>`(select ${sizeOfControls()} from control where framework = security_framework.id)`
+      const page = await pageOf(query, request, columns, toTitle, size)
       const byId = new Map(page.data.map((framework) => [framework.id, framework]))
       for await (const { row, control } of readControls(await findControls(db, JSON.stringify([...byId.keys()])))) {
         byId.get(row.framework)?.security_frameworks.push(control)
@@ -129,19 +147,28 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
           'control.framework',
           'control.id as control',
           'control.frequency',
-          'control.evidences',
           'control.told',
         ])
+        .select(bytesOf('control.evidences').as('size'))
         .where('control.frequency', '<>', sql.lit(''))
         .orderBy('control.framework')
         .orderBy('control.position')
         .limit(limit)
         .offset(offset)
         .execute()
-      return scheduled.map(({ evidences, created_at, ...row }) => ({
-        ...row,
-        since: lastCompleted(evidences) ?? created_at,
-      }))
+      // Their evidence may be many megabytes each, so it is read a part at a time.
+      const found: ScheduledControl[] = []
+      while (found.length < scheduled.length) {
+        const rest = scheduled.slice(found.length)
+        const sizes = rest.map(({ size }) => size)
+        const part = rest.slice(0, rowsThatFit(sizes, PART))
+        const completed = await lastCompletedOf(db, part)
+        for (const { created_at, size: _, ...row } of part) {
+          found.push({ ...row, since: completed.get(keyOf(row.framework, row.control)) ?? created_at })
+        }
+        await nextTurn()
+      }
+      return found
     },
     async noteTold(framework, control, due) {
       const { numUpdatedRows } = await db
@@ -229,10 +256,32 @@ async function* readControls<Row extends Parameters<typeof toControl>[0]>(found:
   }
 }
 
+/** Bytes of all selected controls, each as JSON: the texts that are stored, and what stands around and between them. */
+function sizeOfControls() {
+  const around = '"id":"","evidences":,"frequency":"",'.length
+  const id = sql`replace(replace(id, ${sql.lit('\\')}, ${sql.lit('\\\\')}), ${sql.lit('"')}, ${sql.lit('\\"')})`
+  const size = sql`octet_length(${id}) + octet_length(body) + octet_length(frequency) + octet_length(evidences) + ${sql.lit(around)}`
+  return sql<number>`coalesce(sum(${size}), 0)`
+}
+
 function toControl(row: { id: string; body: string; frequency: string; evidences: string }): Control {
   const { type, title, weight, details, description, evidence_type } = JSON.parse(row.body)
   const evidences = JSON.parse(row.evidences)
   return { id: row.id, type, title, weight, details, evidences, frequency: row.frequency, description, evidence_type }
+}
+
+/** When evidence of these controls was completed last, for those of which some was, by `keyOf`. */
+async function lastCompletedOf(
+  db: Kysely<Schema>,
+  controls: readonly { framework: number; control: string }[],
+): Promise<Map<string, string | undefined>> {
+  const keys = JSON.stringify(controls.map(({ framework, control }) => [framework, control]))
+  const found = await findEvidences(db, keys)
+  return new Map(found.map(({ framework, id, evidences }) => [keyOf(framework, id), lastCompleted(evidences)]))
+}
+
+function keyOf(framework: number, control: string): string {
+  return `${framework}:${control}`
 }
 
 function lastCompleted(evidences: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { StoredThreatBlocker, ThreatBlockerEdit, ThreatBlockerStore } from '@security-management/domain'
 import type { Kysely } from 'kysely'
 import { kindOf } from './column-types.ts'
-import { hasOneOf, numbers, pageOf } from './expressions.ts'
+import { bytesOf, hasOneOf, numbers, pageOf } from './expressions.ts'
 import { hot } from './hot.ts'
 import { activeOrganizations, SUMMARY, summaryOf } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
@@ -60,7 +60,7 @@ export function sqlThreatBlockers(db: Kysely<Schema>): ThreatBlockerStore {
         email: 'threat_blocker.email',
         organization: 'threat_blocker.organization',
       }
-      return pageOf(query, page, columns, toThreatBlocker)
+      return pageOf(query, page, columns, toThreatBlocker, bytesOf('threat_blocker.plugin'))
     },
     async idsOf(organizations) {
       return (await findIds(db, JSON.stringify(organizations))).map(({ id }) => id)

@@ -117,8 +117,11 @@ export type EventStore = {
     filter: EventFilter,
     page: PageRequest<(typeof EVENT_ORDER)[number]>,
   ): Promise<Page<ChainedEvent>>
-  /** The rows after `position`, as they are stored, in their order: `limit` of them, or fewer at the end. */
-  readChain(position: number, limit: number): Promise<ChainRow[]>
+  /**
+   * The rows after `position`, as they are stored, in their order: `limit` of them, or fewer at the end, or where they
+   * would have more than `bytes` (`CHAIN_BYTES`) together. None only where there are none.
+   */
+  readChain(position: number, limit: number, bytes?: number): Promise<ChainRow[]>
   /** Position of the first row of this time (ISO) or later; undefined if there is none. */
   firstSince(datetime: string): Promise<number | undefined>
   /** Where the chain ends, as noted beside the rows; undefined if that note is lost. */
@@ -164,19 +167,27 @@ export function changesBetween(before: object, after: object): Changes {
 /** Characters of small fields that are compared in one turn of the event loop. */
 const COMPARED = 128 * 1024
 
-/** The same for records that may be large: a part of a field at a time, with a turn of the event loop between. */
-export async function changesInParts(ports: Needs<'nextTurn'>, before: object, after: object): Promise<Changes> {
+/**
+ * The same for records that may be large: a part of a field at a time, with a turn of the event loop between.
+ *
+ * @param onPiece is told the JSON text of each field of `after`, piece by piece; what it throws ends the comparison.
+ */
+export async function changesInParts(
+  ports: Needs<'nextTurn'>,
+  before: object,
+  after: object,
+  onPiece?: (field: string, piece: string) => void,
+): Promise<Changes> {
   const old = new Map<string, unknown>(Object.entries(before))
   const same = new Set<string>()
   let compared = 0
   for (const [field, value] of Object.entries(after)) {
     const was = old.get(field) ?? null
-    if (was === null || (value ?? null) === null) {
-      if (was === (value ?? null)) same.add(field)
-      continue
-    }
-    const text = await jsonInParts(ports, was)
-    if (text === (await jsonInParts(ports, value))) same.add(field)
+    const isCompared = was !== null && (value ?? null) !== null
+    if (!isCompared && was === (value ?? null)) same.add(field)
+    if (!isCompared && !onPiece) continue
+    const text = await jsonInParts(ports, value, (piece) => onPiece?.(field, piece))
+    if (isCompared && text === (await jsonInParts(ports, was))) same.add(field)
     compared += text.length
     if (compared < COMPARED) continue
     await ports.nextTurn()

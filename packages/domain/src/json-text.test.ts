@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changesBetween, changesInParts } from './events.ts'
-import { jsonInParts, jsonPieces } from './json-text.ts'
+import { jsonInParts, jsonPieces, utf8Length } from './json-text.ts'
 import { systemSurroundings } from './memory/surroundings.ts'
 
 /** Data of which some parts are too large to be written at once, wherever they stand. */
@@ -21,6 +21,17 @@ const data = fc.letrec((tie) => ({
     fc.dictionary(fc.constantFrom('a', '', '7', '__proto__', '"'), tie('value'), { maxKeys: 4 }),
   ),
 })).value
+
+test('the length of a text is that of its bytes', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', '\0', '\x7f', '\x80', '\u07ff', '\u0800', '日', '\uffff', '🛡️') }),
+      (text) => {
+        expect(utf8Length(text)).toBe(Buffer.byteLength(text))
+      },
+    ),
+  )
+})
 
 describe('the text of JSON data, in pieces', () => {
   test('is what JSON.stringify makes of it', async () => {

@@ -105,7 +105,8 @@ export const PATH_DESCRIPTIONS: { [name: string]: string } = {
 
 /** What filters and pages mean, by name, unless the schema says it itself. */
 export const QUERY_DESCRIPTIONS: { [name: string]: string } = {
-  limit: 'Greatest number of records in the answer.',
+  limit:
+    'Greatest number of records in the answer. More than one that have over 64 MiB together are a 400: ask for fewer.',
   offset: 'Number of records before the first one.',
   order: 'Field to order by, `-` in front for descending.',
   organization: 'Of this organization alone; nothing for one that the caller does not belong to.',

@@ -43,7 +43,8 @@ export const listSecurityFrameworksRoute = route({
 export const createSecurityFrameworkRoute = route({
   id: 'createSecurityFramework',
   summary: 'Associate a security framework with an organization',
-  description: 'Adds a framework with its controls. Control ids are unique within it.',
+  description:
+    'Adds a framework with its controls. Control ids are unique within it. All controls take at most 32 MiB, each as JSON.',
   method: 'post',
   path: '/api/v1/organizations/{organizationid}/security-frameworks',
   extension: true,
@@ -82,7 +83,7 @@ export const editSecurityFrameworkRoute = route({
   id: 'editSecurityFramework',
   summary: 'Edit a security framework and its evidence',
   description:
-    'Replaces `title` and `security_frameworks` where they are named. A control without `evidences` keeps those it has. Evidence is a history with honest authors: a new entry gets the caller and the present moment, whatever is sent in `datetime` and `submitted_by`.',
+    'Replaces `title` and `security_frameworks` where they are named. A control without `evidences` keeps those it has; all controls take at most 32 MiB with their evidence, each as JSON. Evidence is a history with honest authors: a new entry gets the caller and the present moment, whatever is sent in `datetime` and `submitted_by`.',
   method: 'put',
   path: '/api/v1/organizations/{organizationid}/security-frameworks/{frameworkid}',
   right: 'security_framework.edit',

@@ -8,6 +8,19 @@ export type ChainHead = { position: number; hash: string }
 /** The head of a chain without rows, and so what the first row is chained to. */
 export const EMPTY_CHAIN: ChainHead = { position: 0, hash: '0'.repeat(64) }
 
+/** Bytes of rows that are read at a time, unless it is one row: 16 MiB. */
+export const CHAIN_BYTES = 16 * 1024 * 1024
+
+/** How many of the first rows, of these sizes, are read at a time: the first at least. */
+export function rowsThatFit(sizes: readonly number[], bytes: number): number {
+  let sum = 0
+  const end = sizes.findIndex((size, index) => {
+    sum += size
+    return index > 0 && sum > bytes
+  })
+  return end < 0 ? sizes.length : end
+}
+
 /** An event whose values are JSON texts, as they are stored: they are hashed as they stand, never written anew. */
 export type SerializedEvent = Omit<DomainEvent, 'changes' | 'details'> & { changes: string; details: string }
 

@@ -9,7 +9,7 @@ import {
   storeOrganization,
 } from './builders.ts'
 import { type Open, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack } from './paging.ts'
+import { all, expectOrderAndPages, expectPageSizeBound, expectRolledBack } from './paging.ts'
 
 /** The suite that every adapter of `AssessmentStore` must pass. `open` gives empty stores, new at every call. */
 export function assessmentStoreContract(adapter: string, open: Open): void {
@@ -51,6 +51,20 @@ export function assessmentStoreContract(adapter: string, open: Open): void {
       await removeStoredOrganization(opened.ports, organization)
       expect(await opened.ports.assessments.findActive(id)).toBeUndefined()
       expect((await opened.ports.assessments.listActive([organization], {}, all('id'))).total).toBe(0)
+    })
+
+    test('a page of assessments is bounded by their bytes', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const parts = [{ description: { en: ODD_TEXT, it: '' } }, { name: { en: '', it: 'à' } }, {}].map((part) => ({
+        organization,
+        ...part,
+      }))
+      for (const part of parts) await store(part)
+      await expectPageSizeBound(
+        (page) => opened.ports.assessments.listActive([organization], {}, page),
+        'id',
+        parts.map(anAssessment).map(({ name, description }) => [name, description]),
+      )
     })
 
     test('lists the assessments of these organizations in every order and by pages', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CLOUD_DEFENSE_ORDER } from '../cloud-defenses/cloud-defense-store.ts'
 import { aCloudDefense, NO_ID, ODD_TEXT, removeStoredOrganization, storeOrganization } from './builders.ts'
 import { NOW, type Open, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, TEXTS_TO_SORT } from './paging.ts'
+import { all, expectOrderAndPages, expectPageSizeBound, expectRolledBack, TEXTS_TO_SORT } from './paging.ts'
 
 /** The suite that every adapter of `CloudDefenseStore` must pass. `open` gives empty stores, new at every call. */
 export function cloudDefenseStoreContract(adapter: string, open: Open): void {
@@ -65,6 +65,19 @@ export function cloudDefenseStoreContract(adapter: string, open: Open): void {
         rows,
         (page) => opened.ports.cloudDefenses.listActive(organizations, {}, page),
         ({ id }) => id,
+      )
+    })
+
+    test('a page of records is bounded by their bytes', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const { check } = aCloudDefense({ organization })
+      const web_stat = [{ datetime: NOW, total_managed_requests: 3, waf_protection: 0.5 }]
+      const parts = [{ services: [] }, { check: { ...check, web_stat } }, {}].map((part) => ({ organization, ...part }))
+      for (const part of parts) await store(part)
+      await expectPageSizeBound(
+        (page) => opened.ports.cloudDefenses.listActive([organization], {}, page),
+        'id',
+        parts.map(aCloudDefense).map((record) => [record.check, record.services]),
       )
     })
 

@@ -3,7 +3,7 @@ import { verifyEvents } from '../audit/verify-events.ts'
 import { type DomainEvent, EVENT_ORDER, type EventFilter } from '../events.ts'
 import { anEvent, aToken, eventsOf, NO_ID, ODD_JSON, ODD_TEXT, storeOrganization, storeUser } from './builders.ts'
 import { type Open, openFresh, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
+import { all, expectOrderAndPages, expectPageSizeBound, expectRolledBack, fulfilled, tenAtOnce } from './paging.ts'
 
 /** The suite that every adapter of `EventStore` must pass. `open` gives empty stores, new at every call. */
 export function eventStoreContract(adapter: string, open: Open): void {
@@ -78,6 +78,39 @@ export function eventStoreContract(adapter: string, open: Open): void {
         ({ position }) => position,
       )
       expect(await eventsOf(opened.ports, NO_ID)).toEqual([])
+    })
+
+    test('a page of events is bounded by their bytes', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const parts = [{ changes: { title: ['old', ODD_TEXT] } }, { details: { a: 'é' } }, {}] as const
+      const events = parts.map((part) => anEvent({ organization, ...(part as Partial<DomainEvent>) }))
+      await append(...events)
+      await expectPageSizeBound(
+        (page) => opened.ports.events.listOf(organization, {}, page),
+        'id',
+        events.map(({ changes, details }) => [changes, details]),
+      )
+    })
+
+    test('the chain is read in parts of so many bytes, and never in none', async () => {
+      await openFresh(open, async (ports) => {
+        const events = ['é', '', 'xyz'].map((a) => anEvent({ details: { a } }))
+        await ports.transact(async (stores) => {
+          for (const event of events) await stores.events.append(event)
+        })
+        const sizes = events.map(({ changes, details }) =>
+          Buffer.byteLength(JSON.stringify(changes) + JSON.stringify(details)),
+        )
+        const [first = 0, second = 0, third = 0] = sizes
+        const positions = async (...asked: [position: number, limit: number, bytes?: number]) =>
+          (await ports.events.readChain(...asked)).map(({ position }) => position)
+        expect(await positions(0, 10, first + second + third)).toEqual([1, 2, 3])
+        expect(await positions(0, 10, first + second + third - 1)).toEqual([1, 2])
+        expect(await positions(0, 10, first + second - 1)).toEqual([1])
+        expect(await positions(1, 10, 0)).toEqual([2])
+        expect(await positions(1, 1)).toEqual([2])
+        expect(await positions(3, 10, 0)).toEqual([])
+      })
     })
 
     test('each filter leaves what fits, and all together', async () => {

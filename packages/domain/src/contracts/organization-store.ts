@@ -7,7 +7,15 @@ import { removeOrganization } from '../organizations/remove-organization.ts'
 import { versionOf } from '../version.ts'
 import { anOrganization, NO_ID, ODD_FREE_TEXT, ODD_TEXT, storeMember, storeOrganization } from './builders.ts'
 import { NOW, type Open, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
+import {
+  all,
+  expectOrderAndPages,
+  expectPageSizeBound,
+  expectRolledBack,
+  fulfilled,
+  TEXTS_TO_SORT,
+  tenAtOnce,
+} from './paging.ts'
 
 /** The suite that every adapter of `OrganizationStore` must pass. `open` gives empty stores, new at every call. */
 export function organizationStoreContract(adapter: string, open: Open): void {
@@ -114,6 +122,19 @@ export function organizationStoreContract(adapter: string, open: Open): void {
         rows,
         (page) => opened.ports.organizations.listActive(ids, {}, page),
         ({ id }) => id,
+      )
+    })
+
+    test('a page of organizations is bounded by their bytes', async () => {
+      const parts = [{ description: ODD_TEXT }, { domains: ['é.example'], ips: [] }, { industries: [] }]
+      const ids = await store(...parts)
+      await expectPageSizeBound(
+        (page) => opened.ports.organizations.listActive(ids, {}, page),
+        'id',
+        parts.map((part) => {
+          const { description, sectors, industries, contacts, domains, ips } = anOrganization(part)
+          return [description, sectors, industries, contacts, domains, ips]
+        }),
       )
     })
 

@@ -75,6 +75,32 @@ export function all<Field extends string>(order: Field): PageRequest<Field> {
   return { limit: 1000, offset: 0, order }
 }
 
+/**
+ * Expects that a page of more than one record is refused past the bytes it may have, to the byte.
+ *
+ * @param list a list of three records.
+ * @param long what may be long in each, in the list's order: texts as they are, all else is stored as JSON.
+ */
+export async function expectPageSizeBound<Field extends string, Item>(
+  list: (page: PageRequest<Field>) => Promise<Page<Item>>,
+  order: Field,
+  long: unknown[][],
+): Promise<void> {
+  const texts = long.map((values) => values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))))
+  const [first = 0, second = 0, third = 0] = texts.map((record) => Buffer.byteLength(record.join('')))
+  const count = async (limit: number, bytes: number, offset = 0) =>
+    (await list({ limit, offset, order, bytes })).data.length
+  const refused = { code: 'invalid', details: [{ path: 'limit' }] }
+  expect(await count(1000, first + second + third)).toBe(3)
+  await expect(count(1000, first + second + third - 1)).rejects.toMatchObject(refused)
+  expect(await count(2, first + second)).toBe(2)
+  await expect(count(2, first + second - 1)).rejects.toMatchObject(refused)
+  expect(await count(2, second + third, 1)).toBe(2)
+  await expect(count(2, second + third - 1, 1)).rejects.toMatchObject(refused)
+  // One is shown however large it is.
+  expect([await count(0, 0), await count(1, 0), await count(1000, 0, 2), await count(1000, 0, 3)]).toEqual([0, 1, 1, 0])
+}
+
 /** Makes the changes in a unit of work that fails, and expects that nothing of them can be read afterwards. */
 export async function expectRolledBack(
   ports: Needs<'transact'>,

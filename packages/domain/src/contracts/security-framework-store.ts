@@ -19,7 +19,15 @@ import {
   storeOrganization,
 } from './builders.ts'
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
+import {
+  all,
+  expectOrderAndPages,
+  expectPageSizeBound,
+  expectRolledBack,
+  fulfilled,
+  TEXTS_TO_SORT,
+  tenAtOnce,
+} from './paging.ts'
 
 /** The suite that every adapter of `SecurityFrameworkStore` must pass. `open` gives empty stores, new at every call. */
 export function securityFrameworkStoreContract(adapter: string, open: Open): void {
@@ -91,6 +99,19 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
       expect(await securityFrameworks.findControl(NO_ID, id, 'a')).toBeUndefined()
     })
 
+    test('the size of all controls is that of their JSON', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const sizeAfter = async (security_frameworks: SecurityFramework['security_frameworks']) => {
+        const id = await store({ organization, security_frameworks })
+        return opened.ports.securityFrameworks.controlsSize(id)
+      }
+      const controls = [ODD_CONTROL, aControl({ id: '\\"\\\\""\'' }), aControl({ evidences: [anEvidence()] })]
+      const bytes = controls.map((control) => Buffer.byteLength(JSON.stringify(control)))
+      expect(await sizeAfter(controls)).toBe(bytes.reduce((sum, size) => sum + size, 0))
+      expect(await sizeAfter([])).toBe(0)
+      expect(await opened.ports.securityFrameworks.controlsSize(NO_ID)).toBe(0)
+    })
+
     test('a framework is found in its own organization alone', async () => {
       const [organization, other] = [await storeOrganization(opened.ports), await storeOrganization(opened.ports)]
       const id = await store({ organization })
@@ -159,6 +180,17 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
       expect((await securityFrameworks.listActive(organization, all('id'))).total).toBe(0)
       expect(await opened.ports.transact((stores) => stores.securityFrameworks.lock(organization, id))).toBe(false)
       expect(await remove(organization, id)).toBe(false)
+    })
+
+    test('a page of frameworks is bounded by the bytes of their controls', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const frameworks = [[ODD_CONTROL, aControl()], [], [aControl({ evidences: [anEvidence()] })]]
+      for (const security_frameworks of frameworks) await store({ organization, security_frameworks })
+      await expectPageSizeBound(
+        (page) => opened.ports.securityFrameworks.listActive(organization, page),
+        'id',
+        frameworks,
+      )
     })
 
     test('lists the frameworks of an organization in every order and by pages', async () => {
@@ -254,6 +286,42 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           const framework = { id, title: 'x', security_frameworks: [aControl({ frequency: '' })] }
           await ports.transact((stores) => stores.securityFrameworks.update(framework))
           expect(await since()).toEqual([])
+        })
+      })
+
+      test('are told of again once they were removed and came back', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const controls = ['kept', 'removed'].map((id) => aControl({ id, frequency: '0 0 * * *' }))
+          const id = await store({ organization, security_frameworks: controls }, ports)
+          const put = (security_frameworks: SecurityFramework['security_frameworks']) =>
+            ports.transact((stores) => stores.securityFrameworks.update({ id, title: 'x', security_frameworks }))
+          const told = async () => (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.told)
+          for (const control of controls) {
+            await ports.transact((stores) => stores.securityFrameworks.noteTold(id, control.id, NOW))
+          }
+          await put(controls)
+          expect(await told()).toEqual([NOW, NOW])
+          await put(controls.slice(0, 1))
+          await put(controls)
+          expect(await told()).toEqual([NOW, null])
+          expect(await ports.transact((stores) => stores.securityFrameworks.noteTold(id, 'removed', NOW))).toBe(true)
+        })
+      })
+
+      test('are found whatever the size of their evidence', async () => {
+        await openFresh(open, async (ports) => {
+          const organization = await storeOrganization(ports)
+          const controls = [0, 200_000, 300_000, 100_000, 0].map((size, index) => {
+            const details = 'x'.repeat(size)
+            const evidences = [anEvidence({ details, datetime: `2026-02-0${index + 1}T00:00:00.000Z` })]
+            return aControl({ id: `"${index}\\`, frequency: '0 0 * * *', evidences })
+          })
+          await store({ organization, security_frameworks: controls }, ports)
+          const scheduled = await ports.securityFrameworks.listScheduled(0, 10)
+          expect(scheduled.map(({ control, since }) => [control, since])).toEqual(
+            controls.map(({ id, evidences }) => [id, evidences[0]?.datetime]),
+          )
         })
       })
 

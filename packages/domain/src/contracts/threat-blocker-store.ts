@@ -20,7 +20,15 @@ import {
   storeUser,
 } from './builders.ts'
 import { NOW, type Open, openOnce } from './opened.ts'
-import { all, expectOrderAndPages, expectRolledBack, fulfilled, TEXTS_TO_SORT, tenAtOnce } from './paging.ts'
+import {
+  all,
+  expectOrderAndPages,
+  expectPageSizeBound,
+  expectRolledBack,
+  fulfilled,
+  TEXTS_TO_SORT,
+  tenAtOnce,
+} from './paging.ts'
 
 /** The suite that every adapter of `ThreatBlockerStore` must pass. `open` gives empty stores, new at every call. */
 export function threatBlockerStoreContract(adapter: string, open: Open): void {
@@ -168,6 +176,24 @@ export function threatBlockerStoreContract(adapter: string, open: Open): void {
       await remove(await store({ organization: one }))
       expect(await opened.ports.threatBlockers.idsOf([other, one, NO_ID])).toEqual(ids)
       expect(await opened.ports.threatBlockers.idsOf([])).toEqual([])
+    })
+
+    test('a page of blockers is bounded by their bytes', async () => {
+      const organization = await storeOrganization(opened.ports)
+      const plugins = [
+        { name: 'a', config: ODD_JSON },
+        { name: ODD_TEXT, config: {} },
+      ]
+      for (const plugin of plugins) {
+        const id = await store({ organization })
+        await opened.ports.transact(({ threatBlockers }) => threatBlockers.update(id, { plugin }))
+      }
+      await store({ organization })
+      await expectPageSizeBound(
+        (page) => opened.ports.threatBlockers.listActive([organization], {}, page),
+        'id',
+        [...plugins, { name: 'none', config: {} }].map((plugin) => [plugin]),
+      )
     })
 
     test('lists the blockers of these organizations in every order and by pages', async () => {

@@ -1,7 +1,7 @@
 import type { Assessment } from '../assessments/assessment.ts'
 import type { AssessmentStore } from '../assessments/assessment-store.ts'
 import { fold } from '../values.ts'
-import { pageOf } from './page-of.ts'
+import { bytesOf, pageOf } from './page-of.ts'
 import { type AssessmentRow, copy, isActive, type State, summaryOf } from './state.ts'
 
 export function memoryAssessments(state: State): AssessmentStore {
@@ -24,7 +24,7 @@ export function memoryAssessments(state: State): AssessmentStore {
         .filter((row) => created_from === undefined || row.created_at >= created_from)
         .filter((row) => created_to === undefined || row.created_at <= created_to)
         .filter((row) => search === undefined || matches(state, row, search))
-      const { total, data } = pageOf(rows, page)
+      const { total, data } = pageOf(rows, page, ({ name, description }) => bytesOf(name, description))
       return { total, data: data.map(toAssessment) }
     },
   }

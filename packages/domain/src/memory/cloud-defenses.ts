@@ -1,6 +1,6 @@
 import type { CloudDefense } from '../cloud-defenses/cloud-defense.ts'
 import type { CloudDefenseStore } from '../cloud-defenses/cloud-defense-store.ts'
-import { pageOf } from './page-of.ts'
+import { bytesOf, pageOf } from './page-of.ts'
 import { type CloudDefenseRow, copy, isActive, type State, summaryOf } from './state.ts'
 
 export function memoryCloudDefenses(state: State): CloudDefenseStore {
@@ -20,7 +20,7 @@ export function memoryCloudDefenses(state: State): CloudDefenseStore {
       const rows = [...state.cloudDefenses.values()]
         .filter((row) => organizations.includes(row.organization) && isActive(state, row))
         .filter(({ services }) => service === undefined || services.some((enabled) => enabled === service))
-      const { total, data } = pageOf(rows, page)
+      const { total, data } = pageOf(rows, page, ({ check, services }) => bytesOf(check, services))
       return { total, data: data.map((row) => toCloudDefense(state, row)) }
     },
   }

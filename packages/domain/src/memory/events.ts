@@ -1,6 +1,14 @@
-import { type ChainHead, type ChainRow, chainEvents, EMPTY_CHAIN, serialize } from '../audit/chain.ts'
+import {
+  CHAIN_BYTES,
+  type ChainHead,
+  type ChainRow,
+  chainEvents,
+  EMPTY_CHAIN,
+  rowsThatFit,
+  serialize,
+} from '../audit/chain.ts'
 import type { ChainedEvent, DomainEvent, EventStore } from '../events.ts'
-import { pageOf } from './page-of.ts'
+import { bytesOf, pageOf } from './page-of.ts'
 import type { State } from './state.ts'
 import { systemSurroundings } from './surroundings.ts'
 
@@ -25,13 +33,13 @@ export function memoryEvents(state: State): EventStore {
         .filter((row) => from === undefined || row.datetime >= from)
         .filter((row) => to === undefined || row.datetime <= to)
         .map((row) => ({ id: row.position, ...row }))
-      const { total, data } = pageOf(rows, page)
+      const { total, data } = pageOf(rows, page, sizeOf)
       return { total, data: data.map(({ id: _, ...row }) => toChainedEvent(state, row)) }
     },
 
-    async readChain(position, limit) {
-      const rows = [...state.events.values()].filter((row) => row.position > position)
-      return rows.slice(0, limit).map((row) => ({ ...row }))
+    async readChain(position, limit, bytes = CHAIN_BYTES) {
+      const rows = [...state.events.values()].filter((row) => row.position > position).slice(0, limit)
+      return rows.slice(0, rowsThatFit(rows.map(sizeOf), bytes)).map((row) => ({ ...row }))
     },
 
     async firstSince(datetime) {
@@ -43,6 +51,10 @@ export function memoryEvents(state: State): EventStore {
       return { position, hash }
     },
   }
+}
+
+function sizeOf({ changes, details }: ChainRow): number {
+  return bytesOf(changes, details)
 }
 
 function toChainedEvent(state: State, row: ChainRow): ChainedEvent {

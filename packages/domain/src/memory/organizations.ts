@@ -1,7 +1,7 @@
 import type { Organization } from '../organizations/organization.ts'
 import type { OrganizationStore } from '../organizations/organization-store.ts'
 import { fold } from '../values.ts'
-import { pageOf } from './page-of.ts'
+import { bytesOf, pageOf } from './page-of.ts'
 import { activeOrganization, copy, type OrganizationRow, type State } from './state.ts'
 
 export function memoryOrganizations(state: State): OrganizationStore {
@@ -32,7 +32,9 @@ export function memoryOrganizations(state: State): OrganizationStore {
         .filter((row) => name === undefined || fold(row.name).includes(fold(name)))
         .filter((row) => sectors === undefined || row.sectors.some((sector) => sectors.includes(sector)))
         .filter((row) => industries === undefined || row.industries.some((industry) => industries.includes(industry)))
-      const { total, data } = pageOf(rows, page)
+      const { total, data } = pageOf(rows, page, ({ description, sectors, industries, contacts, domains, ips }) =>
+        bytesOf(description, sectors, industries, contacts, domains, ips),
+      )
       return { total, data: data.map(toOrganization) }
     },
 

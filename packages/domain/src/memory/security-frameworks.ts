@@ -28,6 +28,10 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
       return found && copy(found)
     },
 
+    async controlsSize(id) {
+      return sizeOf(state.securityFrameworks.get(id)?.security_frameworks ?? [])
+    },
+
     async isActive(organization, id) {
       return find(organization, id) !== undefined
     },
@@ -36,6 +40,7 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
       const { total, data } = pageOf(
         active().filter((row) => row.organization === organization),
         page,
+        ({ security_frameworks }) => sizeOf(security_frameworks),
       )
       return { total, data: data.map(toSecurityFramework) }
     },
@@ -47,7 +52,13 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
 
     async update({ id, title, security_frameworks }) {
       const row = state.securityFrameworks.get(id)
-      if (row) state.securityFrameworks.set(id, { ...row, ...copy({ title, security_frameworks }) })
+      if (!row) return
+      const kept = new Set(security_frameworks.map((control) => control.id))
+      // As what was told of a control goes with its row in SQL: one that comes back is a new one.
+      for (const { id: control } of row.security_frameworks) {
+        if (!kept.has(control)) state.toldDue.delete(toldKey(id, control))
+      }
+      state.securityFrameworks.set(id, { ...row, ...copy({ title, security_frameworks }) })
     },
 
     async setEvidences(id, control, evidences) {
@@ -97,6 +108,10 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
 
 function controlOf(row: SecurityFrameworkRow | undefined, id: string): Control | undefined {
   return row?.security_frameworks.find((control) => control.id === id)
+}
+
+function sizeOf(controls: Control[]): number {
+  return controls.reduce((sum, control) => sum + Buffer.byteLength(JSON.stringify(control)), 0)
 }
 
 function toldKey(framework: number, control: string): string {

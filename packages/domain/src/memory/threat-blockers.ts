@@ -1,6 +1,6 @@
 import type { StoredThreatBlocker } from '../threat-blockers/threat-blocker.ts'
 import type { ThreatBlockerStore } from '../threat-blockers/threat-blocker-store.ts'
-import { compare, pageOf } from './page-of.ts'
+import { bytesOf, compare, pageOf } from './page-of.ts'
 import { copy, isActive, type State, summaryOf, type ThreatBlockerRow } from './state.ts'
 
 export function memoryThreatBlockers(state: State): ThreatBlockerStore {
@@ -33,7 +33,7 @@ export function memoryThreatBlockers(state: State): ThreatBlockerStore {
       const rows = active()
         .filter(({ organization }) => organizations.includes(organization))
         .filter(({ services }) => service === undefined || services.some((enabled) => enabled === service))
-      const { total, data } = pageOf(rows, page)
+      const { total, data } = pageOf(rows, page, ({ plugin }) => bytesOf(plugin))
       return { total, data: data.map((row) => toThreatBlocker(state, row)) }
     },
 

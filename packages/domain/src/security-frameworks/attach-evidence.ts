@@ -4,12 +4,13 @@ import { record } from '../events.ts'
 import type { StagedFile } from '../files/file-store.ts'
 import { requireRoom, requireStorage } from '../files/storage-quota.ts'
 import { inUnit, type UploadTerms } from '../files/upload-terms.ts'
+import { utf8Length } from '../json-text.ts'
 import { parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { evidenceStamp } from './evidence.ts'
 import { extensionOf, FileName } from './file-name.ts'
 import { type ControlPath, findControl } from './find-security-framework.ts'
-import { MAX_EVIDENCES } from './security-framework.ts'
+import { MAX_EVIDENCES, requireStorable } from './security-framework.ts'
 
 /** Bytes of a document, unless a server is told otherwise (decisions.md §2): 50 MiB. */
 export const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024
@@ -34,8 +35,8 @@ export type EvidenceUpload = {
  *
  * @param terms what else holds for the upload, see `UploadTerms`.
  * @returns the safe file name, and the path under which a member can fetch the bytes.
- * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, or 10,000 evidences already), `too_large`,
- *   `conflict` (the organization's storage is full).
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (no file name, 10,000 evidences already, or past
+ *   `MAX_CONTROLS_BYTES`), `too_large`, `conflict` (the organization's storage is full).
  */
 export async function attachEvidence(
   ports: Needs<'transact' | 'files' | 'now' | 'newUuid'>,
@@ -78,6 +79,10 @@ async function keep(
     if (control.evidences.length >= MAX_EVIDENCES) {
       throw invalid('evidences', `A control has at most ${MAX_EVIDENCES} evidences`)
     }
+    const stamp = await evidenceStamp(ports, stores, caller)
+    const evidence = { files: [file_path], details: '', completed: 0, residual_risk: 0, ...stamp }
+    const bytes = await stores.securityFrameworks.controlsSize(framework)
+    requireStorable(bytes + utf8Length(`,${JSON.stringify(evidence)}`))
     await stores.documents.insert({
       ...path,
       ...staged,
@@ -87,8 +92,6 @@ async function keep(
         content_type.length <= 255 && MEDIA_TYPE.test(content_type) ? content_type : 'application/octet-stream',
     })
     await requireStorage(stores, organization, terms.quota)
-    const stamp = await evidenceStamp(ports, stores, caller)
-    const evidence = { files: [file_path], details: '', completed: 0, residual_risk: 0, ...stamp }
     await stores.securityFrameworks.setEvidences(framework, path.control, [...control.evidences, evidence])
     await record(ports, stores, caller, {
       type: 'evidence.attached',

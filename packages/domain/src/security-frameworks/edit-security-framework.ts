@@ -1,12 +1,13 @@
 import type { Caller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
 import { changesInParts, record } from '../events.ts'
+import { utf8Length } from '../json-text.ts'
 import { checkInParts, parse } from '../parse.ts'
 import type { Needs } from '../ports.ts'
 import { requireVersion } from '../version.ts'
 import { evidenceStamp, mergeControls } from './evidence.ts'
 import { permitSecurityFramework, type SecurityFrameworkPath } from './find-security-framework.ts'
-import { type SecurityFramework, SecurityFrameworkEdit } from './security-framework.ts'
+import { requireStorable, type SecurityFramework, SecurityFrameworkEdit } from './security-framework.ts'
 
 /**
  * Edits a framework association: `title` and `security_frameworks` are replaced where `input` names them. Evidence that
@@ -14,7 +15,8 @@ import { type SecurityFramework, SecurityFrameworkEdit } from './security-framew
  *
  * @param expected versions of which the association must be in one.
  * @returns the stored association with its evidence.
- * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths), `outdated`.
+ * @throws DomainError `not_found`, `forbidden`, `invalid` (with the failing paths; also past `MAX_CONTROLS_BYTES`),
+ *   `outdated`.
  */
 export async function editSecurityFramework(
   ports: Needs<'transact' | 'now' | 'nextTurn' | 'newSha256' | 'nextTurn'>,
@@ -42,12 +44,14 @@ export async function editSecurityFramework(
         stamp,
       )
     }
+    const bound = edit.security_frameworks && boundOfControls()
+    const changes = await changesInParts(ports, partsOf(before), partsOf(after), bound)
     await stores.securityFrameworks.update(after)
     await record(ports, stores, caller, {
       type: 'security_framework.edited',
       organization,
       record: id,
-      changes: await changesInParts(ports, partsOf(before), partsOf(after)),
+      changes,
     })
     return after
   })
@@ -56,4 +60,14 @@ export async function editSecurityFramework(
 /** What the audit trail tells apart of a framework: its title, and each control, under `control:ID`. */
 export function partsOf({ title, security_frameworks }: Omit<SecurityFramework, 'id'>): { [part: string]: unknown } {
   return { title, ...Object.fromEntries(security_frameworks.map((control) => [`control:${control.id}`, control])) }
+}
+
+/** Adds up the controls among the parts of a framework as they are written, and refuses them past `MAX_CONTROLS_BYTES`. */
+export function boundOfControls(): (part: string, piece: string) => void {
+  let bytes = 0
+  return (part, piece) => {
+    if (part === 'title') return
+    bytes += utf8Length(piece)
+    requireStorable(bytes)
+  }
 }

@@ -24,6 +24,8 @@ export type SecurityFrameworkStore = {
   findActive(organization: number, id: number): Promise<SecurityFramework | undefined>
   /** One control of an active framework, without reading the others. */
   findControl(organization: number, id: number, control: string): Promise<Control | undefined>
+  /** Bytes of all controls of the framework, each as JSON in UTF-8, without reading them. */
+  controlsSize(id: number): Promise<number>
   isActive(organization: number, id: number): Promise<boolean>
   /** Active records of the organization. `total` counts all matches, not the page. */
   listActive(

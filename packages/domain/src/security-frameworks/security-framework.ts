@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { invalid } from '../errors.ts'
 import { array, described, object } from '../parse.ts'
 import { pattern } from '../pattern.ts'
 import {
@@ -18,6 +19,24 @@ import {
 
 /** Evidence entries of one control (decisions.md §2). */
 export const MAX_EVIDENCES = 10_000
+
+/**
+ * Bytes of all controls of a framework, each as JSON: 32 MiB. What is sent is bounded by the request, and grows once it is
+ * stamped; without a bound on what is kept, request by request could add to a framework that no process can read.
+ */
+export const MAX_CONTROLS_BYTES = 32 * 1024 * 1024
+
+/**
+ * @param bytes of all controls as they would be stored, each as JSON.
+ * @throws DomainError `invalid` past `MAX_CONTROLS_BYTES`.
+ */
+export function requireStorable(bytes: number): void {
+  if (bytes <= MAX_CONTROLS_BYTES) return
+  throw invalid(
+    'security_frameworks',
+    `The controls would take more than ${MAX_CONTROLS_BYTES} bytes with their evidence`,
+  )
+}
 
 /** Evidence entries that one request may send: many empty ones grow, once they are stamped, past what can be stored. */
 const MAX_SENT_EVIDENCES = 100_000

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { aControl, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
+import { aControl, aFramework, anEvidence, NO_ID, ODD_FREE_TEXT, ODD_JSON, ODD_TEXT } from '../contracts/builders.ts'
 import { systemSurroundings } from '../memory/surroundings.ts'
 import {
   asksFor,
@@ -10,6 +11,7 @@ import {
   refusedPaths,
   type World,
 } from '../testing/world.ts'
+import { attachEvidence } from './attach-evidence.ts'
 import { createSecurityFramework } from './create-security-framework.ts'
 import { editSecurityFramework } from './edit-security-framework.ts'
 import { mergeControls } from './evidence.ts'
@@ -17,6 +19,7 @@ import { permitSecurityFramework, type SecurityFrameworkPath } from './find-secu
 import { listSecurityFrameworks } from './list-security-frameworks.ts'
 import { readSecurityFramework } from './read-security-framework.ts'
 import { removeSecurityFramework } from './remove-security-framework.ts'
+import { MAX_CONTROLS_BYTES } from './security-framework.ts'
 
 /** Creates a framework as an owner and names it. */
 async function create({ ports, as, organization }: World, controls: object[] = []): Promise<SecurityFrameworkPath> {
@@ -360,6 +363,68 @@ describe('editing a security framework', () => {
   })
 })
 
+describe('the size of a stored security framework', () => {
+  /** Stores a framework of four controls with `room` bytes left, and names it. */
+  async function almostFull({ ports, organization }: World, room: number): Promise<SecurityFrameworkPath> {
+    const controls = ['a', 'b', 'c', 'd'].map((id) =>
+      aControl({ id, title: 'x', weight: 0, evidences: [anEvidence()] }),
+    )
+    const size = controls.reduce((sum, control) => sum + Buffer.byteLength(JSON.stringify(control)), 0)
+    const filling = MAX_CONTROLS_BYTES - size - room
+    for (const { evidences } of controls.slice(1)) if (evidences[0]) evidences[0].details += 'x'.repeat(filling / 4)
+    const rest = filling - 3 * Math.floor(filling / 4)
+    // Two bytes each.
+    const details = `${'é'.repeat(rest / 2)}${'x'.repeat(rest % 2)}`
+    const [first] = controls[0]?.evidences ?? []
+    if (first) first.details += details
+    const framework = await ports.transact(({ securityFrameworks }) =>
+      securityFrameworks.insert(aFramework({ organization, security_frameworks: controls })),
+    )
+    expect(await ports.securityFrameworks.controlsSize(framework)).toBe(MAX_CONTROLS_BYTES - room)
+    return { organization, framework }
+  }
+
+  test('an edit that keeps evidence adds up to no more than the bound, to the byte', async () => {
+    const world = await aWorld()
+    const { ports, as } = world
+    const path = await almostFull(world, 10)
+    const edit = (title: string) => {
+      const security_frameworks = ['a', 'b', 'c', 'd'].map((id) => ({ id, title: id === 'a' ? title : 'x' }))
+      return editSecurityFramework(ports, as.owner, path, { security_frameworks })
+    }
+    expect(await refusedPaths(edit(`x${'é'.repeat(5)}.`))).toEqual(['security_frameworks'])
+    expect(happened(world)).toEqual([])
+    expect((await ports.securityFrameworks.findControl(path.organization, path.framework, 'a'))?.title).toBe('x')
+    await edit(`x${'é'.repeat(5)}`)
+    expect(await ports.securityFrameworks.controlsSize(path.framework)).toBe(MAX_CONTROLS_BYTES)
+  })
+
+  test('a document is attached where there is room for its evidence', async () => {
+    const world = await aWorld()
+    const { ports, as } = world
+    async function* content() {
+      yield Buffer.from('evidence')
+    }
+    const path = { ...(await almostFull(world, 100)), control: 'a' }
+    const upload = { file_name: 'a.pdf', content_type: 'application/pdf', content: content() }
+    expect(await refusedPaths(attachEvidence(ports, as.owner, path, upload))).toEqual(['security_frameworks'])
+    expect(happened(world)).toEqual([])
+    expect(await ports.files.sweep('9999-12-31T23:59:59.999Z')).toBe(0)
+  })
+
+  test('a new framework is no larger', async () => {
+    const world = await aWorld()
+    const { ports, as, organization } = world
+    const evidences = Array.from({ length: 3400 }, () => ({ details: 'x'.repeat(10_000) }))
+    const input = { title: 'x', security_frameworks: [{ id: 'a', title: 'x', evidences }] }
+    expect(await refusedPaths(createSecurityFramework(ports, as.owner, organization, input))).toEqual([
+      'security_frameworks',
+    ])
+    expect(happened(world)).toEqual([])
+    expect((await listSecurityFrameworks(ports, as.owner, organization)).total).toBe(0)
+  })
+})
+
 describe('merging evidence', () => {
   const stamp = { datetime: '2026-03-05T00:00:00.000Z', submitted_by: { user_id: 'me', user_email: 'me@example.com' } }
   const old = { submitted_by: { user_id: 'you', user_email: 'you@example.com' } }
@@ -430,6 +495,96 @@ describe('merging evidence', () => {
     ])
     expect(await merge([first, twin], [first, bare(first)])).toEqual([first, twin])
     expect(await merge([first], [first, first])).toEqual([first, { ...first, ...stamp }])
+  })
+
+  test('what names its stamp is found first, wherever it stands', async () => {
+    expect(await merge([first, twin], [bare(first), first])).toEqual([twin, first])
+    expect(
+      await merge(
+        [first, twin],
+        [
+          { ...bare(first), ...old },
+          { ...bare(first), datetime: first.datetime },
+        ],
+      ),
+    ).toEqual([twin, first])
+  })
+
+  /** Entries alike in groups of a few, with stamps that repeat. */
+  const history = fc.array(
+    fc.record({
+      details: fc.constantFrom('a', 'a', 'b'),
+      datetime: fc.constantFrom('1', '2', '3').map((day) => `2026-01-0${day}T00:00:00.000Z`),
+      user_id: fc.constantFrom('x', 'y', 'z'),
+    }),
+    { maxLength: 9 },
+  )
+  type Said = { details: string; datetime?: string; user_id?: string }
+  const evidenceOf = ({ details, datetime, user_id }: Required<Said>) =>
+    anEvidence({ details, datetime, submitted_by: { user_id, user_email: `${user_id}@example.com` } })
+  const sentOf = ({ details, datetime, user_id }: Said) => ({
+    ...bare(anEvidence({ details })),
+    ...(datetime !== undefined && { datetime }),
+    ...(user_id !== undefined && { submitted_by: { user_id, user_email: 'x@example.com' } }),
+  })
+  const whatIsSaid = (said: Required<Said>, parts: number): Said => {
+    const { details, datetime, user_id } = said
+    return { details, ...(parts & 1 && { datetime }), ...(parts & 2 && { user_id }) }
+  }
+  const fits = (stored: Said, said: Said) =>
+    stored.details === said.details &&
+    (said.datetime ?? stored.datetime) === stored.datetime &&
+    (said.user_id ?? stored.user_id) === stored.user_id
+
+  test('what is sent back in any order, with any part of any stamp left out, changes no author and no time', async () => {
+    const sentBack = history.chain((entries) =>
+      fc.tuple(
+        fc.constant(entries),
+        fc.shuffledSubarray([...entries.keys()], { minLength: entries.length }),
+        fc.array(fc.nat(3), { minLength: entries.length, maxLength: entries.length }),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(sentBack, async ([entries, order, parts]) => {
+        const stored = entries.map(evidenceOf)
+        const said = order.map((at) => whatIsSaid(entries[at] as Required<Said>, parts[at] ?? 0))
+        const merged = (await merge(stored, said.map(sentOf))) ?? []
+        expect(new Set(merged)).toEqual(new Set(stored))
+        expect(merged).toHaveLength(stored.length)
+        for (const [at, { details, datetime, submitted_by }] of merged.entries()) {
+          expect(fits({ details, datetime, user_id: submitted_by.user_id }, said[at] as Said)).toBe(true)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('of whatever is sent, as many entries are found as can be', async () => {
+    /** How many of what is said, from `from` on, can be entries that are not in `taken`. */
+    function most(entries: Said[], said: Said[], from = 0, taken = new Set<Said>()): number {
+      const next = said[from]
+      if (!next) return 0
+      const free = entries.filter((entry) => !taken.has(entry) && fits(entry, next))
+      const found = free.map((entry) => 1 + most(entries, said, from + 1, new Set([...taken, entry])))
+      return Math.max(most(entries, said, from + 1, taken), ...found)
+    }
+    const few = fc.array(
+      fc.record({
+        details: fc.constant('a'),
+        datetime: fc.constantFrom('1', '2'),
+        user_id: fc.constantFrom('x', 'y', 'z'),
+      }),
+      { maxLength: 5 },
+    )
+    await fc.assert(
+      fc.asyncProperty(few, fc.array(fc.tuple(few, fc.nat(3)), { maxLength: 3 }), async (entries, asked) => {
+        const said = asked.flatMap(([claims, parts]) => claims.map((claim) => whatIsSaid(claim, parts))).slice(0, 5)
+        const stored = entries.map(evidenceOf)
+        const merged = (await merge(stored, said.map(sentOf))) ?? []
+        expect(merged.filter((entry) => stored.includes(entry))).toHaveLength(most(entries, said))
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('evidence does not move from one control to another with its author', async () => {
