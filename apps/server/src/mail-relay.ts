@@ -4,6 +4,7 @@ import {
   type InvitationMailer,
   markSentInvitations,
   type Needs,
+  OWING_EVENTS,
   sendOwedInvitations,
   subscribe,
   type UnmarkedMails,
@@ -21,7 +22,7 @@ const STUCK_AFTER = 5 * 60 * 1000
 const FIRST_WAIT = 100
 
 /**
- * Sends owed invitations in the background: at once when a member is invited here, and within seconds whatever else is
+ * Sends owed invitations in the background: at once when a member is invited here, or by a worker of this process, and within seconds whatever else is
  * due. What is owed is in the database, so nothing is lost when this process ends. What was sent and cannot be marked so
  * is in its memory only: `stop` waits for that to be done as well, for so many milliseconds.
  */
@@ -69,7 +70,7 @@ export function startMailRelay(
   }
 
   const loop = repeat(look, every, fail)
-  const unsubscribe = subscribe(ports.bus, ['member.added', 'invitation.renewed'], loop.wake, fail)
+  const unsubscribe = subscribe(ports.bus, OWING_EVENTS, loop.wake, fail)
   return {
     isWell: () => !failed && performance.now() - lastSign < STUCK_AFTER,
     async stop(patience) {

@@ -1,5 +1,5 @@
 import { OPERATOR } from '../access/caller.ts'
-import { record } from '../events.ts'
+import { type EventType, record } from '../events.ts'
 import type { Needs } from '../ports.ts'
 import type { InvitationMailer } from './invitation-mailer.ts'
 import type { OwedMail } from './invitation-store.ts'
@@ -17,6 +17,9 @@ const AT_ONCE = 4
 export function backOff(attempts: number): number {
   return Math.min(30_000 * 2 ** (attempts - 1), 6 * 60 * 60 * 1000)
 }
+
+/** The events of what owes a mail: after each of them there is one to send. */
+export const OWING_EVENTS = ['member.added', 'invitation.renewed'] as const satisfies readonly EventType[]
 
 /**
  * What became of one owed mail. `unmarked`: the mail server took it, which could not be stored yet; it is told of again,
