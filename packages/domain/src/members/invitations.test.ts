@@ -217,6 +217,18 @@ describe('sending owed invitations', () => {
     expect(happened(world, 'invitation.undeliverable')).toHaveLength(1)
   })
 
+  test('one whose next try would come after it expired is given up when it expires', async () => {
+    const world = await aWorld()
+    await invite(world)
+    later(world, 7 * DAY - 10_000)
+    const failing = aMailer(() => new Error('450 try later'))
+    expect(await relay(world, failing)).toMatchObject([{ outcome: 'postponed' }])
+    later(world, 9_999)
+    expect(await relay(world, failing)).toEqual([])
+    later(world, 1)
+    expect(await relay(world, failing)).toMatchObject([{ outcome: 'given_up', attempts: 2 }])
+  })
+
   test('after the last try it is given up, and the audit trail says so', async () => {
     const world = await aWorld()
     const { user } = await invite(world)

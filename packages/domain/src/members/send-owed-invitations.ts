@@ -92,7 +92,7 @@ async function deliver(
 ): Promise<void> {
   const { id, attempts } = mail
   try {
-    // After a long outage: who gets a code that works no more is not helped by it.
+    // Who gets a code that works no more is not helped by it.
     if (mail.expires_at <= ports.now().toISOString()) throw new Error('the invitation expired before it could be sent')
     await mailer.send(mail)
   } catch (cause) {
@@ -124,7 +124,7 @@ async function noteFailure(
 ): Promise<'postponed' | 'given_up'> {
   const at = ports.now()
   if (attempts < MAX_ATTEMPTS && expires_at > at.toISOString()) {
-    const next = new Date(at.getTime() + backOff(attempts)).toISOString()
+    const next = new Date(Math.min(at.getTime() + backOff(attempts), Date.parse(expires_at))).toISOString()
     await ports.transact((stores) => stores.invitations.postpone(id, next, error))
     return 'postponed'
   }
