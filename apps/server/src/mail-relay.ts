@@ -22,9 +22,9 @@ const STUCK_AFTER = 5 * 60 * 1000
 const FIRST_WAIT = 100
 
 /**
- * Sends owed invitations in the background: at once when a member is invited here, or by a worker of this process, and within seconds whatever else is
- * due. What is owed is in the database, so nothing is lost when this process ends. What was sent and cannot be marked so
- * is in its memory only: `stop` waits for that to be done as well, for so many milliseconds.
+ * Sends owed invitations in the background: at once when a member is invited here, or by a worker of this process, and
+ * within seconds whatever else is due. What is owed is in the database, so nothing is lost when this process ends. What
+ * was sent and cannot be marked so is in its memory only: `stop` waits for that as well, for so many milliseconds.
  */
 export function startMailRelay(
   ports: Needs<'transact' | 'now' | 'invitations' | 'bus'>,
