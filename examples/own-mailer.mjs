@@ -1,15 +1,16 @@
 // The interface inside a Koa application that is there already, and a mailer of one's own for its invitations.
 import { once } from 'node:events'
 import { createApi } from '@security-management/adapters-http'
-import { issueToken, registerUser, sendOwedInvitations, subscribe } from '@security-management/domain'
+import { issueToken, OWING_EVENTS, registerUser, sendOwedInvitations, subscribe } from '@security-management/domain'
 import { memoryPorts } from '@security-management/domain/memory'
 import Koa from 'koa'
 import { outboxMailer } from './outbox-mailer.mjs'
 
 const ports = memoryPorts()
 const mailer = outboxMailer(async ({ to, text }) => console.log(`to ${to}:`, text.replace(/smi_\w+/, 'smi_…')))
-const send = () => sendOwedInvitations(ports, mailer, ({ outcome }) => console.log('invitation:', outcome))
-const sent = new Promise((resolve) => subscribe(ports.bus, ['member.added'], () => send().then(resolve), console.error))
+const unmarked = new Map()
+const send = () => sendOwedInvitations(ports, mailer, unmarked, ({ outcome }) => console.log('invitation:', outcome))
+const sent = new Promise((resolve) => subscribe(ports.bus, OWING_EVENTS, () => send().then(resolve), console.error))
 
 const log = { info() {}, warn: console.warn, error: console.error }
 const app = new Koa()

@@ -9,7 +9,7 @@ import type { TestServer } from '../apps/server/test/support/server.ts'
 import { CONTROL, type Site } from './kinds.ts'
 import { type Ledger, openLedger, readLedger } from './ledger.ts'
 import type { Context, Outcome } from './scenario.ts'
-import { checkSite, makeSite, type People, registerPeople } from './site.ts'
+import { checkSite, checkStored, makeSite, type People, registerPeople } from './site.ts'
 import { writeEverything } from './writers.ts'
 
 /** Longest time until an answer while the database is gone, and until all is well when it is back, in milliseconds. */
@@ -63,6 +63,7 @@ export async function runFaults(
       totals.healthy = Math.max(totals.healthy, healthy)
     }
   }
+  await checkStored(url, context.check)
   const { stderr } = server.said
   const failed = stderr.split('\n').find((line) => line.includes('"level":60') || line.includes('thread'))
   context.check(failed === undefined, `the log tells of more than requests that failed: ${failed}`)

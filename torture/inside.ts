@@ -51,14 +51,8 @@ export async function lookInside({ atEnd }: Context, DATABASE_URL: string): Prom
       return code ?? ''
     },
     async owedMails() {
-      const owed = database.reader.selectFrom('invitation').select('id')
-      return (
-        await owed
-          .where('sent_at', 'is', null)
-          .where('given_up_at', 'is', null)
-          .where('replaced_at', 'is', null)
-          .execute()
-      ).length
+      const owed = database.reader.selectFrom('invitation').select('id').where('code', 'is not', null)
+      return (await owed.execute()).length
     },
     async makeMailsDue() {
       const now = new Date().toISOString()

@@ -4,7 +4,7 @@ import { clientOf } from '../apps/server/test/support/client.ts'
 import type { Site } from './kinds.ts'
 import { openLedger, readLedger } from './ledger.ts'
 import type { Context, Outcome, Scenario } from './scenario.ts'
-import { checkMails, checkSite, makeSite, type People, registerPeople } from './site.ts'
+import { checkMails, checkSite, checkStored, makeSite, type People, registerPeople } from './site.ts'
 import { writeEverything } from './writers.ts'
 
 /** Rounds in which one person invites members, about ten a round. */
@@ -70,6 +70,7 @@ async function run(context: Context): Promise<Outcome> {
       check,
     )
   }
+  await checkStored(DATABASE_URL, check)
   const { status } = await clientOf(server.address, people.owner.token)('GET', '/me')
   check(status === 200, `GET /me answers ${status} in the end`)
   return { rounds, summary: `${told.acknowledged} writes acknowledged, ${told.unknown} in flight when it was killed` }

@@ -27,7 +27,25 @@ export async function registerPeople(DATABASE_URL: string, generation = 0): Prom
   return { owner: await register('owner'), officer: await register('officer'), stranger: await register('stranger') }
 }
 
+/** The audit trail is one whole chain, and all else that is stored is sound, as the operator's own commands say. */
+export async function checkStored(DATABASE_URL: string, check: Check): Promise<void> {
+  const commands = [
+    { argv: ['audit', 'verify'], says: /^the audit trail is whole: [1-9]\d* rows/ },
+    { argv: ['check'], says: /^all is well$/m },
+  ]
+  for (const { argv, says } of commands) {
+    const { code, stdout, stderr } = await call(DATABASE_URL, argv)
+    check(code === 0 && says.test(stdout), `${argv.join(' ')} ends with ${code}: ${stdout}${stderr}`)
+  }
+}
+
 async function command(DATABASE_URL: string, argv: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await call(DATABASE_URL, [...argv, '--json'])
+  if (code !== 0) throw new Error(`${argv.join(' ')} ends with ${code}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+async function call(DATABASE_URL: string, argv: string[]) {
   const said = { stdout: '', stderr: '' }
   const into = (name: keyof typeof said) => ({
     write(text: string) {
@@ -35,9 +53,8 @@ async function command(DATABASE_URL: string, argv: string[]): Promise<unknown> {
     },
   })
   const runtime = { environment: { DATABASE_URL }, stdout: into('stdout'), stderr: into('stderr') }
-  const code = await runCommand([...argv, '--json'], runtime)
-  if (code !== 0) throw new Error(`${argv.join(' ')} ends with ${code}: ${said.stderr}`)
-  return JSON.parse(said.stdout)
+  const code = await runCommand(argv, runtime)
+  return { code, ...said }
 }
 
 /** Makes the organization in which the writers of a round work. */

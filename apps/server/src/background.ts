@@ -23,7 +23,7 @@ export function startBackground(config: Config, { ports }: OpenPorts, log: Log, 
     relayIsWell: relay.isWell,
     async stop(patience) {
       const impatient = setTimeout(() => mailer.close(), patience)
-      await Promise.all([relay.stop(), dueEvidence.stop(), housekeeping.stop()])
+      await Promise.all([relay.stop(patience), dueEvidence.stop(), housekeeping.stop()])
       clearTimeout(impatient)
       mailer.close()
     },

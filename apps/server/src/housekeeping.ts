@@ -10,9 +10,9 @@ const DAY = 24 * HOUR
 const LONGEST_COUNT = 2 * HOUR
 
 /**
- * Erases in the background, every hour, what nothing needs any more: answers that are no longer kept, counts of limits,
- * the bytes of traffic files that were kept as long as the configuration says, and, once they are a day old, what uploads
- * that never came to an end left behind.
+ * Erases in the background, every hour, what nothing needs any more: answers that are no longer kept, expired codes
+ * whose mails never go out, counts of limits, the bytes of traffic files that were kept as long as the configuration says,
+ * and, once they are a day old, what uploads that never came to an end left behind.
  */
 export function startHousekeeping(
   { TRAFFIC_RETENTION }: Pick<Config, 'TRAFFIC_RETENTION'>,
@@ -22,6 +22,7 @@ export function startHousekeeping(
   async function clean(): Promise<void> {
     const ago = (milliseconds: number) => new Date(ports.now().getTime() - milliseconds).toISOString()
     await forgetAnswers(ports)
+    await ports.transact((stores) => stores.invitations.forgetExpiredCodes(ports.now().toISOString()))
     await ports.transact((stores) => stores.counters.forget(ports.now().getTime() - LONGEST_COUNT))
     await ports.transact((stores) => stores.traffic.forgetRaw(ago(TRAFFIC_RETENTION)))
     const erased = await ports.files.sweep(ago(DAY))

@@ -80,7 +80,7 @@ async function serveHere(config: Config, opened: OpenPorts, log: Log, metrics: M
 }
 
 async function serveInWorkers(config: Config, { ports }: OpenPorts, log: Log): Promise<Serving> {
-  // A member that is added in a worker wakes the relay here.
+  // A mail that is owed by what a worker committed wakes the relay here.
   const workers = startWorkers(config, log, (event) => ports.bus.emit('event', event))
   try {
     const address = await workers.listening

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { subscribe } from '@security-management/domain'
+import { OWING_EVENTS, subscribe } from '@security-management/domain'
 import { checkDatabase } from './checks.ts'
 import { explain } from './cli/explain.ts'
 import type { Config } from './config.ts'
@@ -35,7 +35,7 @@ export async function serveAsWorker(
     try {
       const { ports } = opened
       const fail = (err: unknown) => log.error({ err }, 'an event was not passed on')
-      subscribe(ports.bus, ['member.added'], (event) => say({ event }), fail)
+      subscribe(ports.bus, OWING_EVENTS, (event) => say({ event }), fail)
       const { address, stop } = await startInterface(config, opened, log, metrics)
       answer = async (asked) => (asked === 'checks' ? checkDatabase(opened.schemaState) : metrics?.snapshot())
       say({ address })

@@ -1,6 +1,8 @@
 import {
+  addMember,
   createOrganization,
   createSecurityFramework,
+  INVITATION_LIFETIME,
   listNotifications,
   registerUser,
 } from '@security-management/domain'
@@ -127,6 +129,21 @@ describe('housekeeping', () => {
     now = new Date(now.getTime() + 1)
     await clean(ports, 30)
     expect(await ports.answers.find('a', '')).toBeUndefined()
+  })
+
+  test('forgets the codes of expired invitations of who is no member any more', async () => {
+    let now = new Date('2025-05-01T10:00:00.000Z')
+    const ports = memoryPorts({ now: () => now })
+    const { id: owner } = await registerUser(ports, { email: 'anna@example.com' })
+    const organization = await createOrganization(ports, { user: owner }, { name: 'Acme' })
+    const path = { organization, user: '0' }
+    const { user } = await addMember(ports, { user: owner }, path, { email: 'bob@example.com' })
+    await ports.transact(({ members }) => members.remove(organization, user, now.toISOString()))
+    now = new Date(now.getTime() + INVITATION_LIFETIME)
+    await clean(ports, 30)
+    const [removed] = await ports.removedRecords.list('member', { after: 0, limit: 1 })
+    await ports.transact(({ removedRecords }) => removedRecords.restore('member', removed?.id ?? 0))
+    expect(await ports.invitations.countOwed()).toBe(0)
   })
 
   test('that fails is logged, and stops nothing', async () => {

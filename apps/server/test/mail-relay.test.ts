@@ -4,6 +4,7 @@ import {
   createOrganization,
   type InvitationMail,
   type InvitationMailer,
+  LEASE,
   MAX_ATTEMPTS,
   registerUser,
   renewInvitation,
@@ -18,7 +19,7 @@ const HOUR = 60 * 60 * 1000
 let now: Date
 let ports: MemoryPorts
 let logged: Record<string, unknown>[]
-let stops: (() => Promise<void>)[]
+let stops: ((patience: number) => Promise<void>)[]
 
 const log = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) })
 
@@ -30,7 +31,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  for (const stop of stops) await stop()
+  for (const stop of stops) await stop(0)
 })
 
 /** Starts a relay that looks every few milliseconds, and gives what was handed to its mailer. */
@@ -59,6 +60,22 @@ function registerOwner() {
 
 function until(check: () => unknown): Promise<void> {
   return vi.waitFor(() => expect(check()).toBeTruthy(), { timeout: 5000, interval: 5 })
+}
+
+/** A database that cannot mark a mail as sent, so many times. */
+function breakMarks(times: number): { left: number } {
+  const marks = { left: times }
+  const { transact } = ports
+  ports.transact = (work) =>
+    transact((stores) => {
+      const markSent: typeof stores.invitations.markSent = async (id, at) => {
+        marks.left -= 1
+        if (marks.left >= 0) throw new Error('the database is gone')
+        await stores.invitations.markSent(id, at)
+      }
+      return work({ ...stores, invitations: { ...stores.invitations, markSent } })
+    })
+  return marks
 }
 
 describe('the mail relay', () => {
@@ -143,7 +160,7 @@ describe('the mail relay', () => {
     await until(() => mails.length > 0)
     const sending = mails.length
     let stopped = false
-    const stopping = stop().then(() => {
+    const stopping = stop(HOUR).then(() => {
       stopped = true
     })
     await new Promise((resolve) => setTimeout(resolve, 30))
@@ -166,5 +183,56 @@ describe('the mail relay', () => {
     const { mails } = relay()
     await until(() => mails.length === 1)
     expect(logged[0]).toMatchObject({ level: 50, msg: 'the mail relay failed' })
+  })
+
+  test('marks again, before its next look, what was sent and could not be marked', async () => {
+    breakMarks(3)
+    const { mails } = relay(undefined, HOUR)
+    await invite()
+    await until(() => logged.some(({ msg }) => msg === 'invitation sent'))
+    expect(logged.map(({ level, msg }) => [level, msg])).toEqual([
+      [40, 'invitation sent, which cannot be marked yet'],
+      ...Array(3).fill([50, 'the mail relay failed']),
+      [30, 'invitation sent'],
+    ])
+    expect(mails).toHaveLength(1)
+    expect(await ports.invitations.countOwed()).toBe(0)
+  })
+
+  test('sends nothing twice while the database fails for longer than a lease', async () => {
+    const marks = breakMarks(Number.POSITIVE_INFINITY)
+    const { mails } = relay()
+    await invite()
+    await until(() => mails.length === 1)
+    now = new Date(now.getTime() + 2 * LEASE)
+    const before = logged.length
+    await until(() => logged.length > before + 5)
+    marks.left = 0
+    await until(() => logged.at(-1)?.msg === 'invitation sent')
+    expect(mails).toHaveLength(1)
+  })
+
+  test('waits, when it is stopped, until what was sent is marked', async () => {
+    const marks = breakMarks(Number.POSITIVE_INFINITY)
+    const { mails, stop } = relay(undefined, HOUR)
+    await invite()
+    await until(() => logged.length > 1)
+    const stopping = stop(HOUR)
+    marks.left = 1
+    await stopping
+    expect(mails).toHaveLength(1)
+    expect(await ports.invitations.countOwed()).toBe(0)
+    expect(logged.at(-1)).toMatchObject({ level: 30, msg: 'invitation sent' })
+  })
+
+  test('waits for that no longer than it may, and says what will be sent again', async () => {
+    breakMarks(Number.POSITIVE_INFINITY)
+    const { stop } = relay(undefined, HOUR)
+    await invite()
+    await until(() => logged.length > 1)
+    const [{ id }] = logged as [{ id: number }]
+    await stop(10)
+    const msg = 'invitations were sent and could not be marked, they will be sent again'
+    expect(logged.at(-1)).toMatchObject({ level: 50, msg, ids: [id] })
   })
 })

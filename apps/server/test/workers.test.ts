@@ -63,19 +63,33 @@ describe.each(databases)('two workers on $name', ({ open }) => {
     expect([first, second].filter(isAlive)).toEqual([])
   })
 
-  test('wake the mail relay, which runs once, at once', { timeout: 60_000 }, async () => {
-    const mailServer = await startMailServer()
-    const server = await serve({ DATABASE_URL: await open(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` })
-    const client = clientOf(server.address, await firstToken(server))
-    const { body } = await client('POST', '/organizations', { name: 'Acme' })
-    // The relay looks by itself every five seconds, so that this many would take it longer than the test may last.
-    for (let count = 1; count <= 14; count += 1) {
-      await client('POST', `/organizations/${body.organization}/users/0`, { email: `p${count}@example.com` })
-      await expect.poll(() => mailServer.mails.length, PATIENT).toBe(count)
-    }
-    await server.stop()
-    await mailServer.stop()
-  })
+  // The relay looks by itself every five seconds, so that this many mails would take it longer than the test may last.
+  const MANY = 14
+  const occasions = [
+    { what: 'a member is added', path: (_user: string) => '0' },
+    { what: 'an invitation is sent again', path: (user: string) => `${user}/invitation` },
+  ]
+  test.each(occasions)(
+    'wake the mail relay, which runs once, at once, when $what',
+    { timeout: 60_000 },
+    async (occasion) => {
+      const mailServer = await startMailServer()
+      const server = await serve({ DATABASE_URL: await open(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` })
+      const client = clientOf(server.address, await firstToken(server))
+      const { body: made } = await client('POST', '/organizations', { name: 'Acme' })
+      const users = `/organizations/${made.organization}/users`
+      const { body } = await client('POST', `${users}/0`, { email: 'p0@example.com' })
+      const { user } = body.data as { user: string }
+      for (let count = 1; count <= MANY; count += 1) {
+        await expect.poll(() => mailServer.mails.length, PATIENT).toBe(count)
+        const { status } = await client('POST', `${users}/${occasion.path(user)}`, { email: `p${count}@example.com` })
+        expect(status).toBe(200)
+      }
+      await expect.poll(() => mailServer.mails.length, PATIENT).toBe(MANY + 1)
+      await server.stop()
+      await mailServer.stop()
+    },
+  )
 })
 
 test('a worker that cannot start is tried again, later each time, and serves once it can', {

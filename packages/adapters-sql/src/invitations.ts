@@ -54,7 +54,7 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
     async use(id, at) {
       const { numUpdatedRows } = await db
         .updateTable('invitation')
-        .set({ used_at: at })
+        .set({ used_at: at, code: null })
         .where('id', '=', id)
         .where('used_at', 'is', null) // one statement, so of several at once one uses it
         .where('replaced_at', 'is', null)
@@ -116,6 +116,25 @@ export function sqlInvitations(db: Kysely<Schema>): InvitationStore {
         .select(['member.organization', 'member.user'])
         .where('invitation.id', '=', id)
         .executeTakeFirst()
+    },
+    async forgetCodes(organization, user) {
+      let members = db.selectFrom('member').select('id').where('organization', '=', organization)
+      if (user !== undefined) members = members.where('user', '=', user)
+      await db
+        .updateTable('invitation')
+        .set({ code: null })
+        .where('code', 'is not', null)
+        .where('member', 'in', members)
+        .execute()
+    },
+    async forgetExpiredCodes(now) {
+      await db
+        .updateTable('invitation')
+        .set({ code: null })
+        .where('code', 'is not', null)
+        .where('expires_at', '<=', now)
+        .where('id', 'not in', active(db).select('invitation.id').where('invitation.code', 'is not', null))
+        .execute()
     },
     async nextDue() {
       const due = sql<

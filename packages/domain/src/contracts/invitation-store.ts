@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { addMember } from '../members/add-member.ts'
 import { NO_INVITATION_CAPS } from '../members/invitation.ts'
 import type { NewInvitation } from '../members/invitation-store.ts'
+import { removeMember } from '../members/remove-member.ts'
 import { renewInvitation } from '../members/renew-invitation.ts'
+import { removeOrganization } from '../organizations/remove-organization.ts'
 import type { Ports } from '../ports.ts'
 import {
   anInvitation,
@@ -400,6 +402,87 @@ export function invitationStoreContract(adapter: string, open: Open): void {
           expect(await count()).toBe(1)
           await ports.transact(({ members }) => members.remove(organization, person.id, NOW))
           expect(await count()).toBe(0)
+        })
+      })
+
+      /** How many mails are owed once whatever was removed is restored: of those whose codes are still there. */
+      async function codesLeft(ports: Ports): Promise<number> {
+        for (const kind of ['organization', 'member'] as const) {
+          const removed = await ports.removedRecords.list(kind, { after: 0, limit: 100 })
+          for (const { id } of removed) await ports.transact((stores) => stores.removedRecords.restore(kind, id))
+        }
+        return ports.invitations.countOwed()
+      }
+
+      test('what was used is owed no more, also while its mail is under way', async () => {
+        await openFresh(open, async (ports) => {
+          const { invitation } = await invite(ports)
+          await lease(ports)
+          const { id = 0 } = (await ports.invitations.findUsable(invitation.code_hash, NOW)) ?? {}
+          await ports.transact(({ invitations }) => invitations.use(id, NOW))
+          expect(await ports.invitations.countOwed()).toBe(0)
+          expect(await ports.transact(({ invitations }) => invitations.giveUp(id, NOW, 'no'))).toBeUndefined()
+        })
+      })
+
+      test('codes are forgotten of one person in an organization, and of all', async () => {
+        await openFresh(open, async (ports) => {
+          const { organization, owner, person, invitation } = await invite(ports)
+          const other = await storeMember(ports, organization)
+          const another = anInvitation({ membership: other.membership, invited_by: owner.id })
+          await ports.transact(({ invitations }) => invitations.insert(another))
+          const elsewhere = await invite(ports)
+          const forget = (of: number, user?: string) =>
+            ports.transact(({ invitations }) => invitations.forgetCodes(of, user))
+          const codes = async (from: string, until: string) => (await lease(ports, from, until)).map(({ code }) => code)
+          await forget(elsewhere.organization, person.id)
+          expect(await ports.invitations.countOwed()).toBe(3)
+          await forget(organization, person.id)
+          expect(new Set(await codes(NOW, LATER))).toEqual(new Set([another.code, elsewhere.invitation.code]))
+          await forget(organization)
+          expect(await codes(LATER, LATER_STILL)).toEqual([elsewhere.invitation.code])
+          // What was sent already can be used all the same.
+          expect(await ports.invitations.findUsable(invitation.code_hash, NOW)).toBeDefined()
+        })
+      })
+
+      test('the codes of a member, and of an organization, that are removed are gone for good; a new one can be sent', async () => {
+        await openFresh(open, async (ports) => {
+          const { organization, owner, person } = await invite(ports)
+          const other = await invite(ports)
+          await removeMember(ports, { user: owner.id }, { organization, user: person.id })
+          await removeOrganization(ports, { user: other.owner.id }, other.organization)
+          expect(await codesLeft(ports)).toBe(0)
+          await renewInvitation(ports, { user: owner.id }, { organization, user: person.id })
+          const path = { organization: other.organization, user: other.person.id }
+          await renewInvitation(ports, { user: other.owner.id }, path)
+          expect(await ports.invitations.countOwed()).toBe(2)
+        })
+      })
+
+      test('expired codes are forgotten that nobody sends or gives up, since there is no member any more', async () => {
+        await openFresh(open, async (ports) => {
+          const { expires_at } = (await invite(ports)).invitation
+          const { organization, person } = await invite(ports)
+          const { organization: removed } = await invite(ports)
+          const forget = async (at: string) => {
+            await ports.transact(async ({ invitations, members, organizations }) => {
+              await members.remove(organization, person.id, NOW)
+              await organizations.remove(removed, NOW)
+              await invitations.forgetExpiredCodes(at)
+            })
+            return codesLeft(ports)
+          }
+          expect(await forget('2026-03-08T11:59:59.999Z')).toBe(3)
+          expect(await forget(expires_at)).toBe(1)
+        })
+      })
+
+      test('codes are not forgotten when the unit fails', async () => {
+        await openFresh(open, async (ports) => {
+          const { organization } = await invite(ports)
+          const count = () => ports.invitations.countOwed()
+          await expectRolledBack(ports, ({ invitations }) => invitations.forgetCodes(organization), count)
         })
       })
 

@@ -6,7 +6,7 @@ export type NewInvitation = {
   membership: number
   /** The person who added the member (UUID). */
   invited_by: string
-  /** The code itself, kept only while the mail is owed. */
+  /** The code itself, kept only while the mail is owed: it has to be written into it. */
   code: string
   code_hash: string
   message_id: string
@@ -42,7 +42,10 @@ export type InvitationStore = {
   replace(membership: number, at: string): Promise<boolean>
   /** The invitation with this code, neither used, nor replaced, nor expired. */
   findUsable(codeHash: string, now: string): Promise<{ id: number; organization: number; user: string } | undefined>
-  /** Uses the invitation up; false if that happened before, or it was replaced, so that of several at once one wins. */
+  /**
+   * Uses the invitation up, and forgets the code if it is still there. False if that happened before, or it was replaced,
+   * so that of several at once one wins.
+   */
   use(id: number, at: string): Promise<boolean>
   /**
    * Leases up to `limit` owed mails that are due at `now` and not leased by somebody else, until `leaseUntil`. Counts
@@ -55,6 +58,13 @@ export type InvitationStore = {
   postpone(id: number, next: string, error: string): Promise<void>
   /** No further try: forgets the code. Returns the organization and person it was for. */
   giveUp(id: number, at: string, error: string): Promise<{ organization: number; user: string } | undefined>
+  /** Forgets the codes that are still there of an organization, or of a person in it: their mails are owed no more. */
+  forgetCodes(organization: number, user?: string): Promise<void>
+  /**
+   * Forgets the codes of invitations that had expired by `now` and whose mails nobody sends or gives up any more, since
+   * their membership or organization is removed.
+   */
+  forgetExpiredCodes(now: string): Promise<void>
   /** When the next owed mail is due, whoever leases it; undefined if none is owed. */
   nextDue(): Promise<string | undefined>
   /** How many mails are owed, leased ones included. */

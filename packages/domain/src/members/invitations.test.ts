@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NO_ID, ODD_TEXT, storeMember, storeOrganization } from '../contracts/builders.ts'
+import { DomainError } from '../errors.ts'
 import { removeOrganization } from '../organizations/remove-organization.ts'
 import { asksFor, aWorld, expectRefused, happened, refusedPaths, type World } from '../testing/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
@@ -12,7 +13,14 @@ import { INVITATION_CAPS } from './invitation.ts'
 import type { InvitationMail } from './invitation-mailer.ts'
 import { removeMember } from './remove-member.ts'
 import { renewInvitation } from './renew-invitation.ts'
-import { backOff, type Delivery, LEASE, MAX_ATTEMPTS, sendOwedInvitations } from './send-owed-invitations.ts'
+import {
+  backOff,
+  type Delivery,
+  LEASE,
+  MAX_ATTEMPTS,
+  sendOwedInvitations,
+  type UnmarkedMails,
+} from './send-owed-invitations.ts'
 
 /** A mailer that keeps what it sends. */
 function aMailer(fail: (mail: InvitationMail) => unknown = () => undefined) {
@@ -34,8 +42,35 @@ async function invite({ ports, as, organization }: World, email = 'new@example.c
 /** Runs one relay over everything that is due and returns what it did. */
 async function relay({ ports }: World, mailer: ReturnType<typeof aMailer>, mayGoOn?: () => boolean) {
   const deliveries: Delivery[] = []
-  await sendOwedInvitations(ports, mailer, (delivery) => deliveries.push(delivery), mayGoOn)
+  await sendOwedInvitations(ports, mailer, new Map(), (delivery) => deliveries.push(delivery), mayGoOn)
   return deliveries
+}
+
+/** A relay whose database is out of order as often as one says: when a unit that has this method in it begins. */
+function aRelay({ ports }: World, mailer: ReturnType<typeof aMailer>) {
+  const deliveries: Delivery[] = []
+  const unmarked: UnmarkedMails = new Map()
+  const broken = { markSent: 0, postpone: 0, giveUp: 0 }
+  const breaking: Pick<World['ports'], 'now' | 'transact'> = {
+    now: ports.now,
+    transact: (work) =>
+      ports.transact((stores) => {
+        const invitations = { ...stores.invitations }
+        for (const name of ['markSent', 'postpone', 'giveUp'] as const) {
+          if (broken[name] === 0) continue
+          invitations[name] = async () => {
+            broken[name] -= 1
+            throw new DomainError('unavailable')
+          }
+        }
+        return work({ ...stores, invitations })
+      }),
+  }
+  return {
+    broken,
+    deliveries,
+    run: () => sendOwedInvitations(breaking, mailer, unmarked, (delivery) => deliveries.push(delivery)),
+  }
 }
 
 function later(world: World, milliseconds: number): void {
@@ -182,6 +217,18 @@ describe('sending owed invitations', () => {
     expect(happened(world, 'invitation.undeliverable')).toHaveLength(1)
   })
 
+  test('one whose next try would come after it expired is given up when it expires', async () => {
+    const world = await aWorld()
+    await invite(world)
+    later(world, 7 * DAY - 10_000)
+    const failing = aMailer(() => new Error('450 try later'))
+    expect(await relay(world, failing)).toMatchObject([{ outcome: 'postponed' }])
+    later(world, 9_999)
+    expect(await relay(world, failing)).toEqual([])
+    later(world, 1)
+    expect(await relay(world, failing)).toMatchObject([{ outcome: 'given_up', attempts: 2 }])
+  })
+
   test('after the last try it is given up, and the audit trail says so', async () => {
     const world = await aWorld()
     const { user } = await invite(world)
@@ -232,6 +279,76 @@ describe('sending owed invitations', () => {
     const mailer = aMailer(({ to }) => (to.startsWith('bad') ? new Error('no') : undefined))
     const deliveries = await relay(world, mailer)
     expect(deliveries.map(({ outcome }) => outcome).toSorted()).toEqual(['postponed', 'sent', 'sent'])
+  })
+
+  test('one that was taken while the database failed is not sent again, and is marked once that is possible', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await invite(world)
+    const { run, broken, deliveries } = aRelay(world, mailer)
+    broken.markSent = 1
+    await expect(run()).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await world.ports.invitations.countOwed()).toBe(1)
+    await run()
+    expect(await world.ports.invitations.countOwed()).toBe(0)
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['unmarked', 'sent'])
+    expect(mailer.sent).toHaveLength(1)
+  })
+
+  test('nor is it when the database fails for longer than the lease', async () => {
+    const world = await aWorld()
+    const mailer = aMailer()
+    await invite(world)
+    const { run, broken, deliveries } = aRelay(world, mailer)
+    broken.markSent = Number.POSITIVE_INFINITY
+    for (let minutes = 0; minutes < 60; minutes += 2) {
+      await expect(run()).rejects.toMatchObject({ code: 'unavailable' })
+      later(world, 2 * 60_000)
+    }
+    broken.markSent = 0
+    await invite(world, 'second@example.com')
+    await run()
+    expect(mailer.sent.map(({ to }) => to)).toEqual(['new@example.com', 'second@example.com'])
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['unmarked', 'sent', 'sent'])
+    expect(await world.ports.invitations.countOwed()).toBe(0)
+  })
+
+  test('a mail that cannot be marked does not hold up those that are sent with it, and all are told of', async () => {
+    const world = await aWorld()
+    const mailer = aMailer(({ to }) => (to.startsWith('bad') ? new Error('no') : undefined))
+    for (const name of ['a', 'bad', 'c']) await invite(world, `${name}@example.com`)
+    const slow = {
+      sent: mailer.sent,
+      async send(mail: InvitationMail) {
+        // The first is taken, and fails to be marked, long before the others.
+        if (!mail.to.startsWith('a')) for (let turn = 0; turn < 20; turn += 1) await world.ports.nextTurn()
+        await mailer.send(mail)
+      },
+    }
+    const { run, broken, deliveries } = aRelay(world, slow)
+    broken.markSent = 1
+    await expect(run()).rejects.toMatchObject({ code: 'unavailable' })
+    expect(deliveries.map(({ outcome }) => outcome).toSorted()).toEqual(['postponed', 'sent', 'unmarked'])
+    expect(mailer.sent).toHaveLength(2)
+  })
+
+  test.each([
+    { what: 'postponed', method: 'postpone', attempts: 1 },
+    { what: 'given up', method: 'giveUp', attempts: MAX_ATTEMPTS },
+  ] as const)('one that cannot be $what is tried again when its lease has run out', async ({ method, attempts }) => {
+    const world = await aWorld()
+    await invite(world)
+    const failing = aMailer(() => new Error('no'))
+    for (let attempt = 1; attempt < attempts; attempt += 1) {
+      await relay(world, failing)
+      later(world, backOff(attempt))
+    }
+    const { run, broken, deliveries } = aRelay(world, failing)
+    broken[method] = 1
+    await expect(run()).rejects.toMatchObject({ code: 'unavailable' })
+    expect(deliveries).toMatchObject([{ outcome: 'postponed', attempts, error: 'no' }])
+    later(world, LEASE)
+    expect(await relay(world, aMailer())).toMatchObject([{ outcome: 'sent', attempts: attempts + 1 }])
   })
 
   test('an error that quotes the code is kept without it, and not whole', async () => {

@@ -24,6 +24,7 @@ export async function removeMember(
     if (!role) throw new DomainError('not_found')
     await keepAnOwner(stores, organization, role)
     await stores.members.remove(organization, user, ports.now().toISOString())
+    await stores.invitations.forgetCodes(organization, user)
     await record(ports, stores, caller, {
       type: 'member.removed',
       organization,

@@ -60,7 +60,7 @@ export function memoryInvitations(state: State): InvitationStore {
     async use(id, at) {
       const row = state.invitations.get(id)
       if (!row || !isOpen(row)) return false
-      change(id, { used_at: at })
+      change(id, { used_at: at, code: null })
       return true
     },
 
@@ -91,6 +91,19 @@ export function memoryInvitations(state: State): InvitationStore {
       change(id, { given_up_at: at, error, code: null })
       const membership = membershipOf(row)
       return membership && { organization: membership.organization, user: membership.user }
+    },
+
+    async forgetCodes(organization, user) {
+      for (const { id, membership } of state.invitations.values()) {
+        const of = state.memberships.get(membership)
+        if (of?.organization === organization && (user === undefined || of.user === user)) change(id, { code: null })
+      }
+    },
+
+    async forgetExpiredCodes(now) {
+      for (const row of state.invitations.values()) {
+        if (row.expires_at <= now && !membershipOf(row)) change(row.id, { code: null })
+      }
     },
 
     async nextDue() {

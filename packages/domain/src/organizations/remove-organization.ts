@@ -24,6 +24,7 @@ export async function removeOrganization(
     await authorize(stores, caller, id, 'organization.remove')
     const removed = await stores.organizations.remove(id, ports.now().toISOString())
     if (!removed) throw new DomainError('not_found')
+    await stores.invitations.forgetCodes(id)
     // What was removed is what was there: the lock is held.
     await requireVersion(ports, removed, expected)
     const changes = removalOf(removed)
