@@ -29,7 +29,9 @@ describe('the list of routes', () => {
   })
 
   test('holds the operations of the contract, and the added ones', () => {
-    const all = routes.map(({ method, path, extension }) => `${method} ${path.slice(7)}${extension === true ? ' *' : ''}`)
+    const all = routes.map(
+      ({ method, path, extension }) => `${method} ${path.slice(7)}${extension === true ? ' *' : ''}`,
+    )
     const framework = '/organizations/{organizationid}/security-frameworks'
     deepStrictEqual(
       all.sort(),
