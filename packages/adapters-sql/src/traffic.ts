@@ -13,6 +13,7 @@ import type {
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import { numbers, pageOf, rows } from './expressions.ts'
+import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -219,6 +220,7 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
     db.selectFrom('traffic_upload').select(UPLOAD).where('threat_blocker', '=', threatBlocker)
   return {
     async insertUpload({ rejects, raw, judgement, ...upload }) {
+      if (raw) await holdFile(db, raw.file)
       const row = await db
         .insertInto('traffic_upload')
         .values({
