@@ -1,5 +1,6 @@
 import type { DocumentStore } from '@security-management/domain'
 import { type Kysely, sql } from 'kysely'
+import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -37,6 +38,7 @@ const findSize = hot((db, organization: number) =>
 export function sqlDocuments(db: Kysely<Schema>): DocumentStore {
   return {
     async insert(document) {
+      await holdFile(db, document.file)
       await db.insertInto('document').values(document).execute()
     },
     async sizeOf(organization) {

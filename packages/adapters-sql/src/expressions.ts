@@ -4,10 +4,10 @@ import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kyse
 import { kindOf } from './column-types.ts'
 import type { Schema } from './schema.ts'
 
-/** A JSON array of numbers, bound as one value, so that the SQL text does not depend on their number. */
+/** A JSON array of numbers, bound as one value, so that the SQL text does not depend on their number; its column is `value`. */
 export function numbers(db: Kysely<Schema>, json: string): RawBuilder<number> {
   return kindOf(db) === 'postgres'
-    ? sql`(select cast(value as bigint) from json_array_elements_text(cast(${json} as json)))`
+    ? sql`(select cast(value as bigint) as value from json_array_elements_text(cast(${json} as json)))`
     : sql`(select value from json_each(${json}))`
 }
 

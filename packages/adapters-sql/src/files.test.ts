@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { createEventBus, type StagedFile } from '@security-management/domain'
+import { aThreatFeed } from '@security-management/domain/contracts'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CHUNK_SIZE, sqlFiles } from './files.ts'
-import { type Database, migrate, openDatabase } from './index.ts'
+import { type Database, migrate, openDatabase, sqlPorts } from './index.ts'
 import { testDatabases } from './testing/databases.ts'
 
 const MIB = 1024 * 1024
@@ -90,6 +92,90 @@ for (const { name, create, cleanUp } of testDatabases()) {
       }
       expect((await read()).equals(bytes)).toBe(true)
       expect((await read()).equals(bytes)).toBe(true)
+    })
+
+    describe('that nothing names', () => {
+      const ALWAYS = '9999-12-31T23:59:59.999Z'
+      const CHUNKS = 100
+      const large = () => sqlFiles(database).stage(whole(randomBytes(CHUNKS * CHUNK_SIZE)), CHUNKS * CHUNK_SIZE)
+      const name = (staged: StagedFile, meanwhile = async () => {}) =>
+        sqlPorts(database, createEventBus()).transact(async ({ threatFeeds }) => {
+          await threatFeeds.insert(aThreatFeed({ name: 'named' }, staged))
+          await meanwhile()
+        })
+      const chunksOf = async ({ file }: StagedFile) =>
+        (await database.reader.selectFrom('file_chunk').select('position').where('file', '=', file).execute()).length
+      /** The database, with `before` in front of the unit of that number, counted from 0. */
+      function interrupted(before: (unit: number) => Promise<void>): Database {
+        let units = 0
+        return {
+          ...database,
+          async stage(work) {
+            await before(units++)
+            return database.stage(work)
+          },
+        }
+      }
+
+      test('are erased in parts; what is done stays done when a later one fails, and the next sweep goes on', async () => {
+        const [one, other] = [await large(), await large()]
+        const left: number[] = []
+        const failing = interrupted(async () => {
+          left.push((await chunksOf(one)) + (await chunksOf(other)))
+          if (left.length === 6) throw new Error('out of reach')
+        })
+        await expect(sqlFiles(failing).sweep(ALWAYS)).rejects.toThrow('out of reach')
+        const steps = left.slice(1).map((count, index) => (left[index] ?? 0) - count)
+        expect(Math.max(...steps)).toBeLessThanOrEqual(32)
+        expect(left.at(-1)).toBeLessThan(CHUNKS)
+        expect(await chunksOf(other)).toBe(left.at(-1))
+        expect((await sqlFiles(database).check('0000')).orphans).toEqual([other.file])
+        await expect(name(other)).rejects.toThrow('has been erased')
+        expect(await sqlFiles(database).sweep('0000')).toBe(1)
+        expect(await chunksOf(other)).toBe(0)
+        expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+      })
+
+      test('stay whole if they are named between being found and being marked', async () => {
+        const staged = await large()
+        const naming = interrupted(async (unit) => {
+          if (unit === 0) await name(staged)
+        })
+        expect(await sqlFiles(naming).sweep(ALWAYS)).toBe(0)
+        expect(await chunksOf(staged)).toBe(CHUNKS)
+        expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+      })
+
+      test('stay whole while a unit is naming them', async () => {
+        const staged = await large()
+        let goOn = () => {}
+        const gate = new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+        let named: Promise<void> | undefined
+        const naming = interrupted(async () => {
+          await new Promise<void>((resolve) => {
+            named = name(staged, async () => {
+              resolve()
+              await gate
+            })
+          })
+          // There the sweep waits for the unit; elsewhere it passes by what the unit holds.
+          if (database.kind === 'sqlite') goOn()
+        })
+        expect(await sqlFiles(naming).sweep(ALWAYS)).toBe(0)
+        goOn()
+        await named
+        expect(await chunksOf(staged)).toBe(CHUNKS)
+        expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+      })
+
+      test('are erased once, however many sweep at once', async () => {
+        const staged = [await large(), await large()]
+        const counts = await Promise.all(Array.from({ length: 4 }, () => sqlFiles(database).sweep(ALWAYS)))
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2)
+        for (const file of staged) expect(await chunksOf(file)).toBe(0)
+      })
     })
   })
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type FileStore, isUnavailable } from '@security-management/domain'
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import type { Database } from './database.ts'
+import { numbers } from './expressions.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -15,6 +17,13 @@ const insertChunk = hot((db, file: number, position: number, bytes: Uint8Array) 
 const findChunk = hot((db, file: number, position: number) =>
   kindOf(db) === 'sqlite' ? chunkOf(db, file, position) : inSlices(db, file, position),
 )
+const findLastChunk = hot((db, file: number) =>
+  db.selectFrom('file_chunk').select(sql<number | null>`max(position)`.as('last')).where('file', '=', file),
+)
+const findStaged = hot((db, file: number) => {
+  const query = db.selectFrom('file').select('staged_at').where('id', '=', file)
+  return kindOf(db) === 'postgres' ? query.forKeyShare() : query
+})
 
 function chunkOf(db: Kysely<Schema>, file: number, position: number) {
   return db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position)
@@ -40,10 +49,6 @@ function inSlices(db: Kysely<Schema>, file: number, position: number) {
 
 /** Bytes in fixed-size chunk rows, each staged in a unit of its own and read alone. */
 export function sqlFiles(database: Database): FileStore {
-  const erase = (file: number) =>
-    database.unit(async (db) => {
-      await db.deleteFrom('file').where('id', '=', file).execute()
-    })
   return {
     async stage(content, limit) {
       const staged_at = new Date().toISOString()
@@ -55,11 +60,13 @@ export function sqlFiles(database: Database): FileStore {
         return { file, ...(await write(database, file, content, limit)) }
       } catch (error) {
         // What cannot be erased now is swept away later; the first error is the one to tell of.
-        if (!isUnavailable(error)) await erase(file).catch(() => {})
+        if (!isUnavailable(error)) await erase(database, [file]).catch(() => {})
         throw error
       }
     },
-    discard: erase,
+    async discard(file) {
+      await erase(database, [file])
+    },
     async *read(file, from, to) {
       for (let position = Math.floor(from / CHUNK_SIZE); position * CHUNK_SIZE <= to; position += 1) {
         const rows = await findChunk(database.reader, file, position)
@@ -75,11 +82,23 @@ export function sqlFiles(database: Database): FileStore {
       }
     },
     async sweep(before) {
-      return database.unit(async (db) => {
-        const unnamed = db.deleteFrom('file').where('staged_at', '<', before).where(isUnnamed)
-        const { numDeletedRows } = await unnamed.executeTakeFirstOrThrow()
-        return Number(numDeletedRows)
-      })
+      let erased = 0
+      for (let after = 0; ; ) {
+        const looked = await database.reader
+          .selectFrom('file')
+          .select(['id', (is) => isUnnamed(is).as('is_unnamed')])
+          .where('id', '>', after)
+          .where('staged_at', '<', before)
+          .orderBy('id')
+          .limit(FILES_AT_ONCE)
+          .execute()
+        const last = looked.at(-1)
+        if (!last) return erased
+        after = last.id
+        const unnamed = looked.filter((file) => file.is_unnamed).map(({ id }) => id)
+        erased += await erase(database, unnamed)
+        await nextTurn()
+      }
     },
     async check(before) {
       const db = database.reader
@@ -141,6 +160,82 @@ function enlarged(chunk: Buffer, filled: number, needed: number): Buffer {
   const larger = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, Math.max(needed, 2 * chunk.length)))
   chunk.copy(larger, 0, 0, filled)
   return larger
+}
+
+/** What `staged_at` is of a file that is being erased: earlier than any time, so that a sweep goes on with it. */
+const GOING = ''
+
+/** Files and chunks that are erased in one unit. */
+const ERASED_AT_ONCE = 32
+
+/**
+ * Erases those of the files that no record names, a part at a time, each in a unit of its own; returns how many. The units
+ * do not wait for the disk: what a crash brings back is marked as going, or is not, and is swept away later.
+ */
+async function erase(database: Database, files: number[]): Promise<number> {
+  if (files.length === 0) return 0
+  let going = await database.stage((db) => markGoing(db, files))
+  let erased = 0
+  while (going.length > 0) {
+    const part = going
+    const { done, count } = await database.stage((db) => erasePart(db, part))
+    going = going.slice(done)
+    erased += count
+  }
+  return erased
+}
+
+/** Marks those of the files that no record names, so that from then on none can: see `holdFile`. */
+async function markGoing(db: Kysely<Schema>, files: number[]): Promise<number[]> {
+  let ids = JSON.stringify(files)
+  if (kindOf(db) === 'postgres') {
+    // Whoever is naming a file has it locked. What they name is seen by the next statement only.
+    const locked = db.selectFrom('file').select('id').where('id', 'in', numbers(db, ids)).forUpdate().skipLocked()
+    ids = JSON.stringify((await locked.execute()).map(({ id }) => id))
+  }
+  const marked = await db
+    .updateTable('file')
+    .set({ staged_at: GOING })
+    .where('id', 'in', numbers(db, ids))
+    .where(isUnnamed)
+    .returning('id')
+    .execute()
+  // In one order everywhere, so that two sweeps wait for each other and do not deadlock.
+  return marked.map(({ id }) => id).toSorted((a, b) => a - b)
+}
+
+/** Erases a part of the marked files: the last chunks first, and the file itself when it has none left. */
+async function erasePart(db: Kysely<Schema>, files: number[]): Promise<{ done: number; count: number }> {
+  let [done, count, left] = [0, 0, ERASED_AT_ONCE]
+  while (left > 0) {
+    const file = files[done]
+    if (file === undefined) break
+    const [{ last } = { last: null }] = await findLastChunk(db, file)
+    if (last === null) {
+      const { numDeletedRows } = await db.deleteFrom('file').where('id', '=', file).executeTakeFirstOrThrow()
+      done += 1
+      count += Number(numDeletedRows)
+      left -= 1
+    } else {
+      const end = db
+        .deleteFrom('file_chunk')
+        .where('file', '=', file)
+        .where('position', '>', last - left)
+      const { numDeletedRows } = await end.executeTakeFirstOrThrow()
+      left -= Math.max(1, Number(numDeletedRows))
+    }
+  }
+  return { done, count }
+}
+
+/**
+ * Lets the running unit name a file: it is not erased until the unit has ended.
+ *
+ * @throws Error if the file is being erased, or gone.
+ */
+export async function holdFile(db: Kysely<Schema>, file: number): Promise<void> {
+  const [found] = await findStaged(db, file)
+  if (!found || found.staged_at === GOING) throw new Error(`File ${file} has been erased`)
 }
 
 /** Whether no record names the file. */

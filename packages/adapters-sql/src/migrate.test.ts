@@ -45,6 +45,38 @@ for (const { name, create, cleanUp } of testDatabases()) {
       await database.close()
     })
 
+    test('what was completed before the evidences were read for it is known after the upgrade', async () => {
+      const database = openDatabase(await create())
+      const { '0012-last-completed': _, ...before } = MIGRATIONS
+      await migrate(database, before)
+      const evidences = (...completed: [datetime: string, completed: number][]) =>
+        JSON.stringify(completed.map(([datetime, done]) => ({ datetime, completed: done })))
+      await database.unit(async (db) => {
+        await sql`
+          insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
+            contacts, domains, ips, infrastructure)
+          values ('o', 'o', '', 0, '', '', '[]', '[]', '[]', '[]', '[]', '')
+        `.execute(db)
+        await sql`insert into security_framework (organization, title, created_at) values (1, 't', '2026')`.execute(db)
+        for (let index = 0; index < 25; index += 1) {
+          const entries = evidences(['2026-01-03', 0], [`2026-01-02T${index}`, index], ['2026-01-01', 1])
+          await sql`
+            insert into control (framework, id, position, body, frequency, evidences)
+            values (1, ${`c${index}`}, ${index}, '{}', '', ${entries})
+          `.execute(db)
+        }
+        await sql`update control set evidences = '[]' where id = 'c7'`.execute(db)
+      })
+      expect(await migrate(database)).toMatchObject({ applied: ['0012-last-completed'] })
+      const found = await database.reader.selectFrom('control').select('last_completed').orderBy('position').execute()
+      expect(found.map(({ last_completed }) => last_completed)).toEqual(
+        Array.from({ length: 25 }, (_, index) =>
+          index === 7 ? null : index === 0 ? '2026-01-01' : `2026-01-02T${index}`,
+        ),
+      )
+      await database.close()
+    })
+
     test('a program that is older than the database says so and leaves it alone', async () => {
       const database = openDatabase(await create())
       await migrate(database, { ...MIGRATIONS, '9000-nickname': addNickname })

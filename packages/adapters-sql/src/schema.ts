@@ -200,6 +200,8 @@ export type Schema = {
     body: string
     frequency: string
     evidences: string
+    /** When the last of the evidences was completed; null for none. */
+    last_completed: string | null
     /** The due time of evidence that was told of last. */
     told: string | null
   }

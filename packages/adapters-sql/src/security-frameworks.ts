@@ -1,16 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Control,
-  type Evidence,
   jsonInParts,
-  rowsThatFit,
-  type ScheduledControl,
+  lastCompleted,
   type SecurityFramework,
   type SecurityFrameworkStore,
 } from '@security-management/domain'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
-import { bytesOf, numbers, pageOf, rows } from './expressions.ts'
+import { numbers, pageOf, rows } from './expressions.ts'
 import { hot } from './hot.ts'
 import { activeOrganizations } from './organization-summary.ts'
 import type { Schema } from './schema.ts'
@@ -44,13 +42,6 @@ const findOneControl = hot((db, organization: number, framework: number, id: str
     .where('security_framework.id', '=', framework)
     .where('control.id', '=', id),
 )
-const findEvidences = hot((db, keys: string) => {
-  const wanted = sql`select cast(item.value ->> 0 as bigint), item.value ->> 1 from ${rows(db, keys)}`
-  return db
-    .selectFrom('control')
-    .select(['framework', 'id', 'evidences'])
-    .where(sql<boolean>`(framework, id) in (${wanted})`)
-})
 const findSize = hot((db, framework: number) =>
   db.selectFrom('control').select(sizeOfControls().as('size')).where('framework', '=', framework),
 )
@@ -121,7 +112,10 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
     async setEvidences(id, control, evidences) {
       await db
         .updateTable('control')
-        .set({ evidences: await jsonInParts({ nextTurn }, evidences) })
+        .set({
+          evidences: await jsonInParts({ nextTurn }, evidences),
+          last_completed: lastCompleted(evidences) ?? null,
+        })
         .where('framework', '=', id)
         .where('id', '=', control)
         .execute()
@@ -137,7 +131,7 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
-    async listScheduled(offset, limit) {
+    async listScheduled({ framework, position }, limit) {
       const scheduled = await active(db)
         .innerJoin('control', 'control.framework', 'security_framework.id')
         .select([
@@ -145,30 +139,22 @@ export function sqlSecurityFrameworks(db: Kysely<Schema>): SecurityFrameworkStor
           'security_framework.title',
           'security_framework.created_at',
           'control.framework',
+          'control.position',
           'control.id as control',
           'control.frequency',
+          'control.last_completed',
           'control.told',
         ])
-        .select(bytesOf('control.evidences').as('size'))
         .where('control.frequency', '<>', sql.lit(''))
+        .where(sql<boolean>`(control.framework, control.position) > (${framework}, ${position})`)
         .orderBy('control.framework')
         .orderBy('control.position')
         .limit(limit)
-        .offset(offset)
         .execute()
-      // Their evidence may be many megabytes each, so it is read a part at a time.
-      const found: ScheduledControl[] = []
-      while (found.length < scheduled.length) {
-        const rest = scheduled.slice(found.length)
-        const sizes = rest.map(({ size }) => size)
-        const part = rest.slice(0, rowsThatFit(sizes, PART))
-        const completed = await lastCompletedOf(db, part)
-        for (const { created_at, size: _, ...row } of part) {
-          found.push({ ...row, since: completed.get(keyOf(row.framework, row.control)) ?? created_at })
-        }
-        await nextTurn()
-      }
-      return found
+      return scheduled.map(({ last_completed, created_at, ...row }) => ({
+        ...row,
+        since: last_completed ?? created_at,
+      }))
     },
     async noteTold(framework, control, due) {
       const { numUpdatedRows } = await db
@@ -194,7 +180,10 @@ function active(db: Kysely<Schema>) {
 /** Characters of controls that are stored, or read, in one turn of the event loop; and of one that is stored by itself. */
 const PART = 256 * 1024
 
-type ControlRow = Pick<Selectable<Schema['control']>, 'id' | 'position' | 'body' | 'frequency' | 'evidences'>
+type ControlRow = Pick<
+  Selectable<Schema['control']>,
+  'id' | 'position' | 'body' | 'frequency' | 'evidences' | 'last_completed'
+>
 
 /** Inserts the controls, or replaces those that are there; what was told of a control stays. */
 async function putControls(db: Kysely<Schema>, framework: number, controls: Control[]): Promise<void> {
@@ -202,7 +191,8 @@ async function putControls(db: Kysely<Schema>, framework: number, controls: Cont
   let size = 0
   for (const [position, { id, frequency, evidences, ...rest }] of controls.entries()) {
     const body = await jsonInParts({ nextTurn }, rest)
-    const row = { id, position, body, frequency, evidences: await jsonInParts({ nextTurn }, evidences) }
+    const last_completed = lastCompleted(evidences) ?? null
+    const row = { id, position, body, frequency, evidences: await jsonInParts({ nextTurn }, evidences), last_completed }
     size += row.body.length + row.evidences.length
     if (size < PART) {
       part.push(row)
@@ -220,26 +210,29 @@ async function putControls(db: Kysely<Schema>, framework: number, controls: Cont
 async function putRows(db: Kysely<Schema>, framework: number, controls: ControlRow[]): Promise<void> {
   if (controls.length === 0) return
   const json = JSON.stringify(
-    controls.map(({ id, position, body, frequency, evidences }) => [id, position, body, frequency, evidences]),
+    controls.map((row) => [row.id, row.position, row.body, row.frequency, row.evidences, row.last_completed]),
   )
   const field = (index: number) => sql`item.value ->> ${sql.lit(index)}`
   await sql`
-    insert into control (framework, id, position, body, frequency, evidences)
-    select cast(${framework} as bigint), ${field(0)}, cast(${field(1)} as bigint), ${field(2)}, ${field(3)}, ${field(4)}
+    insert into control (framework, id, position, body, frequency, evidences, last_completed)
+    select cast(${framework} as bigint), ${field(0)}, cast(${field(1)} as bigint), ${field(2)}, ${field(3)}, ${field(4)},
+      ${field(5)}
     from ${rows(db, json)} where true
     on conflict (framework, id) do update set
-      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences
+      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences,
+      last_completed = excluded.last_completed
   `.execute(db)
 }
 
 /** Of a row that is large its texts are bound as they are: within JSON they would be written and read once more. */
 async function putRow(db: Kysely<Schema>, framework: number, row: ControlRow): Promise<void> {
-  const { id, position, body, frequency, evidences } = row
+  const { id, position, body, frequency, evidences, last_completed } = row
   await sql`
-    insert into control (framework, id, position, body, frequency, evidences)
-    values (${framework}, ${id}, ${position}, ${body}, ${frequency}, ${evidences})
+    insert into control (framework, id, position, body, frequency, evidences, last_completed)
+    values (${framework}, ${id}, ${position}, ${body}, ${frequency}, ${evidences}, ${last_completed})
     on conflict (framework, id) do update set
-      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences
+      position = excluded.position, body = excluded.body, frequency = excluded.frequency, evidences = excluded.evidences,
+      last_completed = excluded.last_completed
   `.execute(db)
 }
 
@@ -268,25 +261,4 @@ function toControl(row: { id: string; body: string; frequency: string; evidences
   const { type, title, weight, details, description, evidence_type } = JSON.parse(row.body)
   const evidences = JSON.parse(row.evidences)
   return { id: row.id, type, title, weight, details, evidences, frequency: row.frequency, description, evidence_type }
-}
-
-/** When evidence of these controls was completed last, for those of which some was, by `keyOf`. */
-async function lastCompletedOf(
-  db: Kysely<Schema>,
-  controls: readonly { framework: number; control: string }[],
-): Promise<Map<string, string | undefined>> {
-  const keys = JSON.stringify(controls.map(({ framework, control }) => [framework, control]))
-  const found = await findEvidences(db, keys)
-  return new Map(found.map(({ framework, id, evidences }) => [keyOf(framework, id), lastCompleted(evidences)]))
-}
-
-function keyOf(framework: number, control: string): string {
-  return `${framework}:${control}`
-}
-
-function lastCompleted(evidences: string): string | undefined {
-  const times = (JSON.parse(evidences) as Evidence[])
-    .filter(({ completed }) => completed > 0)
-    .map((done) => done.datetime)
-  return times.sort().at(-1)
 }

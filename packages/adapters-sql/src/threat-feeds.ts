@@ -1,6 +1,7 @@
 import type { FeedEdit, ThreatFeed, ThreatFeedStore } from '@security-management/domain'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
+import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -21,6 +22,7 @@ export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
   }
   return {
     async insert({ samples, snapshot, ...feed }) {
+      await holdFile(db, snapshot.file)
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('threat_feed')
         .values({ ...feed, samples: JSON.stringify(samples), ...columnsOf(snapshot) })
@@ -73,6 +75,7 @@ export function sqlThreatFeeds(db: Kysely<Schema>): ThreatFeedStore {
       return row && toThreatFeed(row)
     },
     async finish(name, leaseUntil, edit) {
+      if (edit.snapshot) await holdFile(db, edit.snapshot.file)
       const edited = await db
         .updateTable('threat_feed')
         .set({ lease_until: null, ...editedColumns(edit) })

@@ -10,9 +10,10 @@ import type {
   TrafficStore,
   TrafficUpload,
 } from '@security-management/domain'
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import { numbers, pageOf, rows } from './expressions.ts'
+import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
@@ -58,9 +59,23 @@ const SUMS = [
 ] as const
 
 /** Start of the unit of `seconds` that a slot lies in, before 1970 too, where `%` is negative. */
-function unitOf(seconds: number) {
-  const length = sql<number>`cast(${seconds} as bigint)`
-  return sql<number>`traffic_slot.start - ((traffic_slot.start % ${length}) + ${length}) % ${length}`
+function unitOf(seconds: number, slot = 'traffic_slot.start') {
+  const [start, length] = [sql.ref<number>(slot), sql<number>`cast(${seconds} as bigint)`]
+  return sql<number>`${start} - ((${start} % ${length}) + ${length}) % ${length}`
+}
+
+/** The blockers of a JSON array, each once, and their newest slots, looked up and not searched for among all. */
+function newestSlots(db: Kysely<Schema>, blockers: string) {
+  return db
+    .selectFrom(sql<{ value: number }>`${numbers(db, blockers)}`.as<'asked'>('asked'))
+    .distinct()
+    .select(['asked.value as threat_blocker', newestSlot(sql.ref('asked.value')).as('slot')])
+}
+
+/** The newest slot of a blocker, of those before `end` where that is given; null for none. */
+function newestSlot(blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
+  const early = end ? sql`and traffic_slot.start < ${end}` : sql``
+  return sql`(select max(traffic_slot.start) from traffic_slot where traffic_slot.threat_blocker = ${blocker} ${early})`
 }
 
 // The hours of the day that ends with each blocker's newest one.
@@ -68,28 +83,15 @@ const findHours = hot((db, blockers: string) =>
   db
     .selectFrom((is) =>
       is
-        .selectFrom('traffic_slot')
-        .innerJoin(
-          (of) =>
-            of
-              .selectFrom('traffic_slot as any_slot')
-              .select((found) => ['any_slot.threat_blocker', found.fn.max('any_slot.start').as('start')])
-              .where('any_slot.threat_blocker', 'in', numbers(db, blockers))
-              .groupBy('any_slot.threat_blocker')
-              .as('newest'),
-          (join) => join.onRef('newest.threat_blocker', '=', 'traffic_slot.threat_blocker'),
-        )
+        .selectFrom(newestSlots(db, blockers).as('newest'))
+        .innerJoin('traffic_slot', 'traffic_slot.threat_blocker', 'newest.threat_blocker')
         .select([
           'traffic_slot.threat_blocker',
           unitOf(HOUR).as('start'),
           'traffic_slot.total',
           'traffic_slot.malicious',
         ])
-        .where(
-          'traffic_slot.start',
-          '>=',
-          sql<number>`newest.start - ((newest.start % ${sql.lit(HOUR)}) + ${sql.lit(HOUR)}) % ${sql.lit(HOUR)} - ${sql.lit(DAY - HOUR)}`,
-        )
+        .where('traffic_slot.start', '>=', sql<number>`${unitOf(HOUR, 'newest.slot')} - ${sql.lit(DAY - HOUR)}`)
         .as('hours'),
     )
     .select(['hours.threat_blocker', 'hours.start', ...SUMS])
@@ -98,32 +100,40 @@ const findHours = hot((db, blockers: string) =>
     .orderBy('hours.start'),
 )
 
-// The newest days of each blocker.
+// The newest days of each blocker. Each is found by a step back from the one after it, so that of all that was ever
+// counted only what is shown is read.
 const findDays = hot((db, blockers: string) =>
   db
-    .with('by_day', (is) =>
-      is
-        .selectFrom('traffic_slot')
-        .select(['threat_blocker', unitOf(DAY).as('start'), 'total', 'malicious'])
-        .where('threat_blocker', 'in', numbers(db, blockers)),
+    .withRecursive('day(threat_blocker, slot, age)', (is) =>
+      newestSlots(db, blockers)
+        .select(sql<number>`1`.as('age'))
+        .unionAll(
+          is
+            .selectFrom('day')
+            .select([
+              'day.threat_blocker',
+              newestSlot(sql.ref('day.threat_blocker'), unitOf(DAY, 'day.slot')).as('slot'),
+              sql<number>`day.age + 1`.as('age'),
+            ])
+            .where('day.slot', 'is not', null)
+            .where('day.age', '<', sql.lit(DAYS)),
+        ),
     )
-    .selectFrom((is) =>
-      is
-        .selectFrom('by_day')
-        .select([
-          'threat_blocker',
-          'start',
-          ...SUMS,
-          sql<number>`row_number() over (partition by threat_blocker order by start desc)`.as('age'),
-        ])
-        .groupBy(['threat_blocker', 'start'])
-        .as('days'),
-    )
-    .select(['days.threat_blocker', 'days.start', 'days.total', 'days.malicious'])
-    .where('days.age', '<=', sql.lit(DAYS))
-    .orderBy('days.threat_blocker')
-    .orderBy('days.start'),
+    .selectFrom('day')
+    .select(['day.threat_blocker', unitOf(DAY, 'day.slot').as('start'), ofDay('total'), ofDay('malicious')])
+    .where('day.slot', 'is not', null)
+    .orderBy('day.threat_blocker')
+    .orderBy('day.slot'),
 )
+
+/** Sum of a count over the day that ends with its newest slot. One by one, since a join would sort all slots to group them. */
+function ofDay<Count extends 'total' | 'malicious'>(count: Count) {
+  return sql<number>`(
+    select cast(sum(${sql.ref(`traffic_slot.${count}`)}) as bigint) from traffic_slot
+    where traffic_slot.threat_blocker = day.threat_blocker
+      and traffic_slot.start >= ${unitOf(DAY, 'day.slot')} and traffic_slot.start <= day.slot
+  )`.as(count)
+}
 
 const findUnits = hot((db, blockers: string, from: number, to: number, seconds: number) =>
   db
@@ -210,6 +220,7 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
     db.selectFrom('traffic_upload').select(UPLOAD).where('threat_blocker', '=', threatBlocker)
   return {
     async insertUpload({ rejects, raw, judgement, ...upload }) {
+      if (raw) await holdFile(db, raw.file)
       const row = await db
         .insertInto('traffic_upload')
         .values({

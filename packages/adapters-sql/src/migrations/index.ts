@@ -10,6 +10,7 @@ import * as foundLater from './0008-found-later.ts'
 import * as tokens from './0009-tokens.ts'
 import * as audit from './0010-audit.ts'
 import * as limits from './0011-limits.ts'
+import * as lastCompleted from './0012-last-completed.ts'
 
 /** Every migration, by name, in order. One that has landed is never edited; a change is a new one. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0009-tokens': tokens,
   '0010-audit': audit,
   '0011-limits': limits,
+  '0012-last-completed': lastCompleted,
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Needs } from '../ports.ts'
-import { aControl, aFramework, NO_ID, storeOrganization } from './builders.ts'
+import { aControl, aFramework, aThreatFeed, NO_ID, storeOrganization } from './builders.ts'
 import { type Open, openFresh, openOnce } from './opened.ts'
 import { fulfilled, tenAtOnce } from './paging.ts'
 
@@ -152,6 +152,38 @@ export function fileStoreContract(adapter: string, open: Open): void {
         expect((await read(kept.file, 0, 49, ports)).length).toBe(50)
         await expect(read(file, 0, 99, ports)).rejects.toThrow()
         expect(await ports.files.sweep(ALWAYS)).toBe(1)
+      })
+    })
+
+    test('a sweep takes many files and large ones, and none that a record names', async () => {
+      await openFresh(open, async (ports) => {
+        const large = someBytes(9 * MEGABYTE)
+        const named = await stage(large, MEGABYTE, ports)
+        const kept = [await stage(someBytes(10), 10, ports)]
+        for (let count = 0; count < 40; count += 1) await stage(someBytes(count), 100, ports)
+        const gone = [await stage(large, MEGABYTE, ports), await stage(large, MEGABYTE, ports)]
+        kept.push(await stage(someBytes(20), 10, ports), named)
+        await ports.transact(async ({ threatFeeds }) => {
+          for (const staged of kept) await threatFeeds.insert(aThreatFeed({ name: `feed-${staged.file}` }, staged))
+        })
+        expect(await ports.files.sweep(ALWAYS)).toBe(42)
+        expect(await ports.files.sweep(ALWAYS)).toBe(0)
+        expect(await ports.files.check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+        expect((await read(named.file, 0, named.size - 1, ports)).equals(large)).toBe(true)
+        for (const { file } of gone) await expect(read(file, 0, 0, ports)).rejects.toThrow()
+      })
+    })
+
+    test('a large file is discarded whole, and none that a record names', async () => {
+      await openFresh(open, async (ports) => {
+        const large = someBytes(9 * MEGABYTE)
+        const [named, useless] = [await stage(large, MEGABYTE, ports), await stage(large, MEGABYTE, ports)]
+        await ports.transact(({ threatFeeds }) => threatFeeds.insert(aThreatFeed({ name: 'named' }, named)))
+        await ports.files.discard(named.file)
+        await ports.files.discard(useless.file)
+        expect(await ports.files.check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+        expect((await read(named.file, 0, named.size - 1, ports)).equals(large)).toBe(true)
+        await expect(read(useless.file, 0, 0, ports)).rejects.toThrow()
       })
     })
 

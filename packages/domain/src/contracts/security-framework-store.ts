@@ -3,7 +3,7 @@ import { attachEvidence } from '../security-frameworks/attach-evidence.ts'
 import { editSecurityFramework } from '../security-frameworks/edit-security-framework.ts'
 import { readSecurityFramework } from '../security-frameworks/read-security-framework.ts'
 import { removeSecurityFramework } from '../security-frameworks/remove-security-framework.ts'
-import type { SecurityFramework } from '../security-frameworks/security-framework.ts'
+import type { Evidence, SecurityFramework } from '../security-frameworks/security-framework.ts'
 import { type ScheduledControl, SECURITY_FRAMEWORK_ORDER } from '../security-frameworks/security-framework-store.ts'
 import { versionOf } from '../version.ts'
 import {
@@ -234,9 +234,11 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
     })
 
     describe('scheduled controls', () => {
+      const START = { framework: 0, position: 0 }
+
       test('are those with a frequency, of active frameworks of active organizations', async () => {
         await openFresh(open, async (ports) => {
-          expect(await ports.securityFrameworks.listScheduled(0, 10)).toEqual([])
+          expect(await ports.securityFrameworks.listScheduled(START, 10)).toEqual([])
           const organization = await storeOrganization(ports)
           const created_at = '2026-01-01T00:00:00.000Z'
           const security_frameworks = [
@@ -266,9 +268,9 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           await removeStoredOrganization(ports, gone)
 
           const place = { organization, framework, title: ODD_TEXT, told: null }
-          expect(await ports.securityFrameworks.listScheduled(0, 10)).toEqual([
-            { ...place, control: 'open', frequency: '0 0 * * *', since: created_at },
-            { ...place, control: 'done', frequency: '0 0 1 * *', since: '2026-02-03T00:00:00.000Z' },
+          expect(await ports.securityFrameworks.listScheduled(START, 10)).toEqual([
+            { ...place, control: 'open', position: 1, frequency: '0 0 * * *', since: created_at },
+            { ...place, control: 'done', position: 2, frequency: '0 0 1 * *', since: '2026-02-03T00:00:00.000Z' },
           ])
         })
       })
@@ -278,7 +280,8 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           const organization = await storeOrganization(ports)
           const control = aControl({ frequency: '0 0 * * *' })
           const id = await store({ organization, security_frameworks: [control] }, ports)
-          const since = async () => (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.since)
+          const since = async () =>
+            (await ports.securityFrameworks.listScheduled(START, 10)).map((found) => found.since)
           expect(await since()).toEqual([NOW])
           const evidences = [anEvidence({ datetime: '2026-04-01T00:00:00.000Z' })]
           await ports.transact((stores) => stores.securityFrameworks.setEvidences(id, control.id, evidences))
@@ -296,7 +299,7 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           const id = await store({ organization, security_frameworks: controls }, ports)
           const put = (security_frameworks: SecurityFramework['security_frameworks']) =>
             ports.transact((stores) => stores.securityFrameworks.update({ id, title: 'x', security_frameworks }))
-          const told = async () => (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.told)
+          const told = async () => (await ports.securityFrameworks.listScheduled(START, 10)).map((found) => found.told)
           for (const control of controls) {
             await ports.transact((stores) => stores.securityFrameworks.noteTold(id, control.id, NOW))
           }
@@ -309,19 +312,48 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
         })
       })
 
-      test('are found whatever the size of their evidence', async () => {
+      test('know the last completed one of any number of evidences, whichever way these were written', async () => {
         await openFresh(open, async (ports) => {
           const organization = await storeOrganization(ports)
-          const controls = [0, 200_000, 300_000, 100_000, 0].map((size, index) => {
-            const details = 'x'.repeat(size)
-            const evidences = [anEvidence({ details, datetime: `2026-02-0${index + 1}T00:00:00.000Z` })]
-            return aControl({ id: `"${index}\\`, frequency: '0 0 * * *', evidences })
-          })
-          await store({ organization, security_frameworks: controls }, ports)
-          const scheduled = await ports.securityFrameworks.listScheduled(0, 10)
-          expect(scheduled.map(({ control, since }) => [control, since])).toEqual(
-            controls.map(({ id, evidences }) => [id, evidences[0]?.datetime]),
+          // Too large for a row among others, and for one turn.
+          const many = (day: number, completed: number) =>
+            Array.from({ length: 3000 }, (_, index) =>
+              anEvidence({
+                details: 'x'.repeat(100),
+                datetime: new Date(Date.UTC(2026, 0, day, 0, 0, (index * 7) % 3000)).toISOString(),
+                completed: index % 2 ? completed : 0,
+              }),
+            )
+          const control = (id: string, evidences: Evidence[]) => aControl({ id, frequency: '0 0 * * *', evidences })
+          const id = await store(
+            {
+              organization,
+              security_frameworks: [control('large', many(1, 3)), control('open', many(2, 0)), control('none', [])],
+            },
+            ports,
           )
+          const since = async () =>
+            (await ports.securityFrameworks.listScheduled(START, 10)).map((found) => [found.control, found.since])
+          expect(await since()).toEqual([
+            ['large', '2026-01-01T00:49:59.000Z'],
+            ['open', NOW],
+            ['none', NOW],
+          ])
+          const small = [anEvidence({ datetime: '2026-01-05T00:00:00.000Z' })]
+          await ports.transact((stores) =>
+            stores.securityFrameworks.update({
+              id,
+              title: 'x',
+              security_frameworks: [control('none', small), control('open', many(3, 1)), control('large', many(4, 0))],
+            }),
+          )
+          expect(await since()).toEqual([
+            ['none', '2026-01-05T00:00:00.000Z'],
+            ['open', '2026-01-03T00:49:59.000Z'],
+            ['large', NOW],
+          ])
+          await ports.transact((stores) => stores.securityFrameworks.setEvidences(id, 'open', []))
+          expect((await since())[1]).toEqual(['open', NOW])
         })
       })
 
@@ -335,12 +367,12 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
             for (const { id } of security_frameworks) wanted.add(`${framework}/${id}`)
           }
           const pages: ScheduledControl[] = []
-          for (let offset = 0; offset <= 10; offset += 2) {
-            const page = await ports.securityFrameworks.listScheduled(offset, 2)
-            expect(page.length).toBe(Math.max(0, Math.min(2, 9 - offset)))
+          for (let count = 0; count <= 10; count += 2) {
+            const page = await ports.securityFrameworks.listScheduled(pages.at(-1) ?? START, 2)
+            expect(page.length).toBe(Math.max(0, Math.min(2, 9 - count)))
             pages.push(...page)
           }
-          expect(pages).toEqual(await ports.securityFrameworks.listScheduled(0, 100))
+          expect(pages).toEqual(await ports.securityFrameworks.listScheduled(START, 100))
           expect(new Set(pages.map(({ framework, control }) => `${framework}/${control}`))).toEqual(wanted)
         })
       })
@@ -360,7 +392,7 @@ export function securityFrameworkStoreContract(adapter: string, open: Open): voi
           expect(await note('a', '2026-02-01T00:00:00.000Z')).toBe(false)
           expect(await note('a', '2026-02-03T00:00:00.000Z')).toBe(true)
           expect(await note('no such control', '2026-02-03T00:00:00.000Z')).toBe(false)
-          const told = (await ports.securityFrameworks.listScheduled(0, 10)).map((found) => found.told)
+          const told = (await ports.securityFrameworks.listScheduled(START, 10)).map((found) => found.told)
           expect(told).toEqual(['2026-02-03T00:00:00.000Z', null])
         })
       })

@@ -206,6 +206,37 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect(found.at(-1)).toEqual({ start: MIDNIGHT, total: 1, malicious: 0 })
     })
 
+    test('each day is that of all its slots, for each blocker its own newest days', async () => {
+      const [one, two] = [await storeBlocker(), await storeBlocker()]
+      // Days of five slots, the first and the last among them, behind gaps of one day, two days and so on; over 1970.
+      const daysUntil = (last: number) =>
+        Array.from({ length: 40 }, (_, index) => last - (index + (index * (index + 1)) / 2) * DAY)
+      const within = [0, 300, DAY / 2, DAY - 600, DAY - 300]
+      for (const [id, last] of [
+        [one, MIDNIGHT],
+        [two, 20 * DAY],
+      ] as const) {
+        const slots = daysUntil(last).flatMap((day, index) =>
+          within.map((second): [number, number, number] => [day + second, index + 1, second === 0 ? 1 : 0]),
+        )
+        await addHours(id, ...slots)
+      }
+      const counts = await opened.ports.traffic.counts([two, one, two])
+      for (const [id, last] of [
+        [one, MIDNIGHT],
+        [two, 20 * DAY],
+      ] as const) {
+        const shown = daysUntil(last).slice(0, 30)
+        const expected = shown.map((start, index) => ({ start, total: 5 * (index + 1), malicious: 1 })).toReversed()
+        expect(counts.get(id)?.days).toEqual(expected)
+        expect(counts.get(id)?.hours.map(({ start, total }) => [start - last, total])).toEqual([
+          [0, 2],
+          [DAY / 2, 1],
+          [DAY - HOUR, 2],
+        ])
+      }
+    })
+
     test('hours before 1970 and far in the future belong to their own days', async () => {
       const id = await storeBlocker()
       const year9999 = Date.parse('9999-12-31T23:00:00.000Z') / 1000

@@ -28,11 +28,14 @@ export type FileStore = {
    * @throws DomainError `too_large`, or what `content` throws.
    */
   stage(content: AsyncIterable<Uint8Array>, limit: number): Promise<StagedFile>
-  /** Erases a staged file. */
+  /** Erases a staged file, unless a record names it. */
   discard(file: number): Promise<void>
   /** The bytes from position `from` up to and including `to`; both lie within the file. Pieces belong to who reads. */
   read(file: number, from: number, to: number): AsyncIterable<Uint8Array>
-  /** Erases the files that were staged before `before` (ISO) and that no record names; returns how many. */
+  /**
+   * Erases the files that were staged before `before` (ISO) and that no record names; returns how many. It does so bit by
+   * bit: what is done stays done if it fails on the way.
+   */
   sweep(before: string): Promise<number>
   /** Looks at all files, by their numbers. */
   check(before: string): Promise<FileCheck>

@@ -40,7 +40,7 @@ export function memoryFiles(ports: Needs<'now' | 'newSha256'>, state: State): Fi
     },
 
     async discard(file) {
-      files.delete(file)
+      if (!namedFiles().has(file)) files.delete(file)
     },
 
     async *read(file, from, to) {

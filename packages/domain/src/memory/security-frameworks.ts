@@ -1,4 +1,4 @@
-import type { Control, SecurityFramework } from '../security-frameworks/security-framework.ts'
+import { type Control, lastCompleted, type SecurityFramework } from '../security-frameworks/security-framework.ts'
 import type { SecurityFrameworkStore } from '../security-frameworks/security-framework-store.ts'
 import { compare, pageOf } from './page-of.ts'
 import { copy, isActive, type SecurityFrameworkRow, type State } from './state.ts'
@@ -77,21 +77,29 @@ export function memorySecurityFrameworks(state: State): SecurityFrameworkStore {
       return true
     },
 
-    async listScheduled(offset, limit) {
+    async listScheduled(after, limit) {
       const scheduled = active().flatMap(({ id: framework, organization, title, created_at, security_frameworks }) =>
         security_frameworks
+          .map((control, position) => ({ ...control, position }))
           .filter(({ frequency }) => frequency !== '')
-          .map(({ id: control, frequency, evidences }) => ({
+          .map(({ id: control, position, frequency, evidences }) => ({
             organization,
             framework,
             title,
             control,
+            position,
             frequency,
             since: lastCompleted(evidences) ?? created_at,
             told: state.toldDue.get(toldKey(framework, control)) ?? null,
           })),
       )
-      return scheduled.slice(offset, offset + limit)
+      return scheduled
+        .filter(
+          ({ framework, position }) =>
+            framework > after.framework || (framework === after.framework && position > after.position),
+        )
+        .toSorted((a, b) => compare(a.framework, b.framework) || compare(a.position, b.position))
+        .slice(0, limit)
     },
 
     async noteTold(framework, control, due) {
@@ -116,14 +124,6 @@ function sizeOf(controls: Control[]): number {
 
 function toldKey(framework: number, control: string): string {
   return `${framework}:${control}`
-}
-
-function lastCompleted(evidences: Control['evidences']): string | undefined {
-  return evidences
-    .filter(({ completed }) => completed > 0)
-    .map(({ datetime }) => datetime)
-    .toSorted(compare)
-    .at(-1)
 }
 
 function toSecurityFramework({ id, title, security_frameworks }: SecurityFrameworkRow): SecurityFramework {

@@ -10,12 +10,17 @@ export type ScheduledControl = {
   framework: number
   title: string
   control: string
+  /** Place of the control in its framework, from 0. */
+  position: number
   frequency: string
   /** The last completed evidence, else the creation of the framework; ISO 8601. */
   since: string
   /** The due time that was told of last; null for none. */
   told: string | null
 }
+
+/** Where a control stands among all; framework 0 is before the first. */
+export type ScheduledPlace = Pick<ScheduledControl, 'framework' | 'position'>
 
 /** Security frameworks of active organizations. "Active" = not soft-removed; only `remove` ever returns a removed one. */
 export type SecurityFrameworkStore = {
@@ -40,8 +45,8 @@ export type SecurityFrameworkStore = {
   setEvidences(id: number, control: string, evidences: Evidence[]): Promise<void>
   /** Marks the record removed at `at` (ISO); false if absent or already removed. */
   remove(organization: number, id: number, at: string): Promise<boolean>
-  /** Controls with a `frequency`, of all active frameworks, in a fixed order; the page after `offset`. */
-  listScheduled(offset: number, limit: number): Promise<ScheduledControl[]>
+  /** Controls with a `frequency`, of all active frameworks, ordered by framework and position; those that follow `after`. */
+  listScheduled(after: ScheduledPlace, limit: number): Promise<ScheduledControl[]>
   /** Notes that `due` was told of; false if that, or a later one, was before, so that of several at once one wins. */
   noteTold(framework: number, control: string, due: string): Promise<boolean>
 }

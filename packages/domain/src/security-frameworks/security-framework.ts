@@ -69,6 +69,15 @@ export const Evidence = object({
 })
 export type Evidence = v.InferOutput<typeof Evidence>
 
+/** The `datetime` of the last completed evidence; undefined for none. */
+export function lastCompleted(evidences: Evidence[]): string | undefined {
+  let last: string | undefined
+  for (const { completed, datetime } of evidences) {
+    if (completed > 0 && (last === undefined || datetime > last)) last = datetime
+  }
+  return last
+}
+
 /** Evidence as a client sends it: of `datetime` and `submitted_by` only what is stored already is taken (see `edit`). */
 export const SentEvidence = object({
   files: v.optional(list(FilePath), []),

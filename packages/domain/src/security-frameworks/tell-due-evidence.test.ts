@@ -41,6 +41,49 @@ describe('the next time of a schedule', () => {
     expect(next('0 0 30 2 *', '2026-03-01T00:00:00.000Z')).toBeUndefined()
   })
 
+  test('is found within a few steps, or found never to come', () => {
+    for (const expression of ['0 0 31 2 *', '0 0 30,31 2 *', '0 0 31 2,4,6,9,11 *', '0 0 29 2 *', '0 0 1 1 *']) {
+      let steps = 0
+      class Counted extends Set<number> {
+        override has(value: number) {
+          steps += 1
+          return super.has(value)
+        }
+      }
+      const cron = parseCron(expression)
+      if (!cron) throw new Error(expression)
+      nextTime({ ...cron, months: new Counted(cron.months) }, new Date('2096-03-01T00:00:00.000Z'))
+      expect(steps).toBeLessThan(500)
+    }
+  })
+
+  test('is the first that fits of all the days of eight years', () => {
+    const some = (values: number[]) =>
+      fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 2 }).map((found) => found.join(','))
+    const days = fc.oneof(some([1, 28, 29, 30, 31]), fc.constantFrom('*', '*/15', '*/28', '*/30', '29-31'))
+    const months = fc.oneof(
+      some(Array.from({ length: 12 }, (_, index) => index + 1)),
+      some([2, 4]),
+      fc.constantFrom('*', '2'),
+    )
+    const weekdays = fc.oneof(fc.constant('*'), some([0, 1, 6, 7]), fc.constant('*/6'))
+    const times = fc.date({ min: new Date('1960-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+    fc.assert(
+      fc.property(days, months, weekdays, times, (day, month, weekday, after) => {
+        const expression = `0 0 ${day} ${month} ${weekday}`
+        const cron = parseCron(expression)
+        const first = Math.floor(after.getTime() / DAY) * DAY + DAY
+        const end = Math.floor(after.getTime() / MINUTE) * MINUTE + MINUTE + 8 * 366 * DAY
+        let expected: Date | undefined
+        for (let time = first; time < end && !expected; time += DAY) {
+          if (fits(expression, new Date(time))) expected = new Date(time)
+        }
+        expect(cron && nextTime(cron, after)).toEqual(expected)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
   // Reads the expression anew for every minute, in the plainest way.
   function fits(expression: string, date: Date): boolean {
     const [minute = '', hour = '', day = '', month = '', weekday = ''] = expression.split(' ')
@@ -167,6 +210,21 @@ describe('telling of evidence that is due', () => {
     await store(world, ...Array.from({ length: 501 }, () => ({ frequency: '0 0 * * *' })))
     world.clock.now = '2026-03-02T00:00:00.000Z'
     expect(await tellDueEvidence(world.ports)).toBe(501)
+  })
+
+  test('holds up nobody while nothing is due: no unit is begun, and others get their turn', async () => {
+    const world = await aWorld()
+    await store(world, ...Array.from({ length: 501 }, () => ({ frequency: '0 0 * * *' })))
+    let turns = 0
+    const ports = {
+      ...world.ports,
+      transact: () => Promise.reject(new Error('A unit was begun')),
+      nextTurn: async () => {
+        turns += 1
+      },
+    }
+    expect(await tellDueEvidence(ports)).toBe(0)
+    expect(turns).toBeGreaterThanOrEqual(10)
   })
 
   test('leaves out removed frameworks and organizations, and days that never come', async () => {
