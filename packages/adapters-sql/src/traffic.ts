@@ -64,76 +64,74 @@ function unitOf(seconds: number, slot = 'traffic_slot.start') {
   return sql<number>`${start} - ((${start} % ${length}) + ${length}) % ${length}`
 }
 
-/** The blockers of a JSON array, each once, and their newest slots, looked up and not searched for among all. */
-function newestSlots(db: Kysely<Schema>, blockers: string) {
-  return db
-    .selectFrom(sql<{ value: number }>`${numbers(db, blockers)}`.as<'asked'>('asked'))
-    .distinct()
-    .select(['asked.value as threat_blocker', newestSlot(sql.ref('asked.value')).as('slot')])
-}
-
 /** The newest slot of a blocker, of those before `end` where that is given; null for none. */
 function newestSlot(blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
   const early = end ? sql`and traffic_slot.start < ${end}` : sql``
   return sql`(select max(traffic_slot.start) from traffic_slot where traffic_slot.threat_blocker = ${blocker} ${early})`
 }
 
-// The hours of the day that ends with each blocker's newest one.
-const findHours = hot((db, blockers: string) =>
-  db
-    .selectFrom((is) =>
-      is
-        .selectFrom(newestSlots(db, blockers).as('newest'))
-        .innerJoin('traffic_slot', 'traffic_slot.threat_blocker', 'newest.threat_blocker')
-        .select([
-          'traffic_slot.threat_blocker',
-          unitOf(HOUR).as('start'),
-          'traffic_slot.total',
-          'traffic_slot.malicious',
-        ])
-        .where('traffic_slot.start', '>=', sql<number>`${unitOf(HOUR, 'newest.slot')} - ${sql.lit(DAY - HOUR)}`)
-        .as('hours'),
-    )
-    .select(['hours.threat_blocker', 'hours.start', ...SUMS])
-    .groupBy(['hours.threat_blocker', 'hours.start'])
-    .orderBy('hours.threat_blocker')
-    .orderBy('hours.start'),
-)
-
-// The newest days of each blocker. Each is found by a step back from the one after it, so that of all that was ever
-// counted only what is shown is read.
-const findDays = hot((db, blockers: string) =>
-  db
-    .withRecursive('day(threat_blocker, slot, age)', (is) =>
-      newestSlots(db, blockers)
-        .select(sql<number>`1`.as('age'))
-        .unionAll(
-          is
-            .selectFrom('day')
-            .select([
-              'day.threat_blocker',
-              newestSlot(sql.ref('day.threat_blocker'), unitOf(DAY, 'day.slot')).as('slot'),
-              sql<number>`day.age + 1`.as('age'),
-            ])
-            .where('day.slot', 'is not', null)
-            .where('day.age', '<', sql.lit(DAYS)),
-        ),
-    )
-    .selectFrom('day')
-    .select(['day.threat_blocker', unitOf(DAY, 'day.slot').as('start'), ofDay('total'), ofDay('malicious')])
-    .where('day.slot', 'is not', null)
-    .orderBy('day.threat_blocker')
-    .orderBy('day.slot'),
-)
-
-/** Sum of a count over the day that ends with its newest slot. One by one, since a join would sort all slots to group them. */
-function ofDay<Count extends 'total' | 'malicious'>(count: Count) {
+/** Sum of a count over the unit of `seconds` that ends with its newest slot. */
+function sumOfUnit<Count extends 'total' | 'malicious'>(count: Count, seconds: number) {
   return sql<number>`(
     select cast(sum(${sql.ref(`traffic_slot.${count}`)}) as bigint) from traffic_slot
-    where traffic_slot.threat_blocker = day.threat_blocker
-      and traffic_slot.start >= ${unitOf(DAY, 'day.slot')} and traffic_slot.start <= day.slot
+    where traffic_slot.threat_blocker = unit.threat_blocker
+      and traffic_slot.start >= ${unitOf(seconds, 'unit.slot')} and traffic_slot.start <= unit.slot
   )`.as(count)
 }
+
+/**
+ * The newest `count` units of `seconds` that have traffic, of each blocker of a JSON array. Each is found by a step back
+ * from the one after it, so that of all that was ever counted only what is shown is read. The look-ups stand by themselves:
+ * joined, PostgreSQL may read the whole table instead, and SQLite sorts all slots to group them.
+ */
+function newestUnits(db: Kysely<Schema>, blockers: string, seconds: number, count: number) {
+  return db
+    .withRecursive('unit(threat_blocker, slot, newest, age)', (is) =>
+      is
+        .selectFrom((of) =>
+          of
+            .selectFrom(sql<{ value: number }>`${numbers(db, blockers)}`.as<'asked'>('asked'))
+            .distinct()
+            .select(['asked.value as threat_blocker', newestSlot(sql.ref('asked.value')).as('slot')])
+            .as('first'),
+        )
+        .select(['first.threat_blocker', 'first.slot', 'first.slot as newest', sql<number>`1`.as('age')])
+        .unionAll(
+          is
+            .selectFrom('unit')
+            .select([
+              'unit.threat_blocker',
+              newestSlot(sql.ref('unit.threat_blocker'), unitOf(seconds, 'unit.slot')).as('slot'),
+              'unit.newest',
+              sql<number>`unit.age + 1`.as('age'),
+            ])
+            .where('unit.slot', 'is not', null)
+            .where('unit.age', '<', sql.lit(count)),
+        ),
+    )
+    .selectFrom('unit')
+    .select([
+      'unit.threat_blocker',
+      unitOf(seconds, 'unit.slot').as('start'),
+      sumOfUnit('total', seconds),
+      sumOfUnit('malicious', seconds),
+    ])
+    .where('unit.slot', 'is not', null)
+    .orderBy('unit.threat_blocker')
+    .orderBy('unit.slot')
+}
+
+// The hours of the day that ends with each blocker's newest one.
+const findHours = hot((db, blockers: string) =>
+  newestUnits(db, blockers, HOUR, DAY / HOUR).where(
+    'unit.slot',
+    '>=',
+    sql<number>`${unitOf(HOUR, 'unit.newest')} - ${sql.lit(DAY - HOUR)}`,
+  ),
+)
+
+// The newest days of each blocker.
+const findDays = hot((db, blockers: string) => newestUnits(db, blockers, DAY, DAYS))
 
 const findUnits = hot((db, blockers: string, from: number, to: number, seconds: number) =>
   db

@@ -197,7 +197,8 @@ export function memberStoreContract(adapter: string, open: Open): void {
       [{ search: '' }, ['ada', 'bo', 'cy']],
     ])('the filter %j leaves %j', async (filter, expected) => {
       const organization = await storeOrganization(opened.ports)
-      const id = randomUUID().slice(0, 8)
+      // Without letters, which could spell what is searched for.
+      const id = randomUUID().replaceAll(/\D/g, '')
       const people = [
         { username: 'ada', email: `ada.${id}@example.com`, first_name: 'Ada', last_name: 'Rossi' },
         { username: 'bo', email: `b_o.${id}@example.com`, first_name: 'ÉVA', last_name: '' },
