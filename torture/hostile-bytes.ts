@@ -94,9 +94,10 @@ async function run(context: Context): Promise<Outcome> {
         }
         if (number % 10_000 === 0) context.log(`${number} of ${requests}, ${Math.round(memoryOf(server.pid))} MiB`)
       }
-      if (removed || random.between(0, 2000) === 0) scene = await aScene(inside, `${name}-${++scenes}`)
-      // A connection that was idle for long is closed by the server.
-      if (!open || removed) {
+      const isOver = removed || random.between(0, 2000) === 0
+      if (isOver) scene = await aScene(inside, `${name}-${++scenes}`)
+      // A connection that was idle for long, as while a scene is made, is closed by the server.
+      if (!open || isOver) {
         line.socket.destroy()
         line = await openLine(service)
       }
