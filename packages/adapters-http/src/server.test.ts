@@ -108,7 +108,7 @@ describe('what Node refuses by itself is an envelope as well', () => {
       const line = await openLine(service)
       const file = ['Content-Disposition: attachment; filename=a.json', 'Content-Type: application/json']
       line.write(head(`POST /api/v1/atb/${site.blocker}/traffic`, token, ...file, `Content-Length: ${count * size}`))
-      for (let times = 0; times < count && !line.isOver(); times += 1) {
+      for (let times = 0; times < count && !line.end(); times += 1) {
         line.write(' '.repeat(size - 2) + (times === 0 ? ' [' : times === count - 1 ? ']\n' : '  '))
         await new Promise((resolve) => setTimeout(resolve, 40))
       }
@@ -212,6 +212,25 @@ describe('what Node refuses by itself is an envelope as well', () => {
     expect(tunnel.status).toBe(404)
     const path = await talk(service, 'CONNECT /api/v1/me HTTP/1.1\r\nHost: a\r\n\r\n')
     expect(path).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD', connection: 'close' } })
+  })
+
+  test('CONNECT behind requests that are still answered comes after their answers', async () => {
+    const { service, token } = await aService()
+    const line = await openLine(service)
+    const get = head('GET /api/v1/me', token)
+    line.write(`${get}${get}CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n${get}`)
+    const statuses = [await line.answer(), await line.answer(), await line.answer()].map((answer) => answer?.status)
+    expect(statuses).toEqual([200, 200, 404])
+    expect(await line.ended()).toBe(true)
+    expect(line.left()).toBe(0)
+  })
+
+  test('CONNECT behind the last request of a connection is not begun', async () => {
+    const { service, token } = await aService({ maxRequestsPerConnection: 1 })
+    const line = await openLine(service)
+    line.write(`${head('GET /api/v1/me', token)}CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n`)
+    expect(await line.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await line.answer()).toBeUndefined()
   })
 
   test('an upgrade is not taken up', async () => {

@@ -101,11 +101,18 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   server.on('connect', (req, socket) => {
     socket.on('error', () => socket.destroy())
     if (!(socket instanceof Socket)) return socket.destroy()
-    const res = new ServerResponse(req)
-    res.shouldKeepAlive = false
-    res.assignSocket(socket)
-    res.once('finish', () => close(socket))
-    serve(req, res)
+    const begin = () => {
+      if (!socket.writable) return socket.destroy()
+      const res = new ServerResponse(req)
+      res.shouldKeepAlive = false
+      res.assignSocket(socket)
+      res.once('finish', () => close(socket))
+      serve(req, res)
+    }
+    // Node has let go of the connection, but not of the answers to the requests before, which come first.
+    const before = latest.get(socket)
+    if (before && !before.closed) before.once('close', begin)
+    else begin()
   })
 
   server.on('clientError', (error: ClientError, socket) => {

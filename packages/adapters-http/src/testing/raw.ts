@@ -8,8 +8,9 @@ export type Line = {
   write(text: string | Uint8Array): void
   /** The next answer, which has no body if it is that of a HEAD; undefined when the connection ended before one. */
   answer(method?: string): Promise<Answer | undefined>
-  /** Whether the server has ended the connection by now, or does so in time. */
-  isOver(): boolean
+  /** How the connection has ended, if it has: `end`, `close`, or the error. */
+  end(): string | undefined
+  /** Whether the server ends the connection in time. */
   ended(patience?: number): Promise<boolean>
   /** Bytes that came and were not taken with an answer: of one that was cut, if the connection has ended. */
   left(): number
@@ -19,15 +20,15 @@ export async function openLine({ port }: { port: number }): Promise<Line> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   let received = Buffer.alloc(0)
-  let over = false
+  let over: string | undefined
   let wake = () => {}
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes])
     wake()
   })
   for (const event of ['end', 'close', 'error']) {
-    socket.on(event, () => {
-      over = true
+    socket.on(event, (error?: unknown) => {
+      over ??= error instanceof Error ? error.message : event
       wake()
     })
   }
@@ -53,17 +54,17 @@ export async function openLine({ port }: { port: number }): Promise<Line> {
     async answer(method = 'GET') {
       for (;;) {
         const answer = take(method)
-        if (answer || over) return answer
+        if (answer || over !== undefined) return answer
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
     },
-    isOver: () => over,
+    end: () => over,
     async ended(patience = 5000) {
       const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), patience).unref())
       const end = (async () => {
-        while (!over) {
+        while (over === undefined) {
           await new Promise<void>((resolve) => {
             wake = resolve
           })
