@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { temporaryDirectory } from '../apps/server/test/support/program.ts'
-import { startServer } from '../apps/server/test/support/server.ts'
+import { startServer, type TestServer } from '../apps/server/test/support/server.ts'
 import { startPostgres } from '../packages/adapters-sql/src/testing/postgres.ts'
 import { randomOf } from './random.ts'
 import type { Context, DatabaseName, Outcome, Scenario } from './scenario.ts'
@@ -47,8 +47,9 @@ export async function torture(
     newDatabase: database === 'sqlite' ? newSqlite(directory.path) : newPostgres(cleanUps),
     async serve(env) {
       const server = await startServer(directory.path, env, [], PATIENCE)
-      cleanUps.push(() => server.stop('SIGKILL'))
-      return server
+      const watched = watch(server, (what) => failures.push(what))
+      cleanUps.push(() => watched.stop('SIGKILL'))
+      return watched
     },
     check(holds, what) {
       assertions += 1
@@ -66,6 +67,23 @@ export async function torture(
     for (const cleanUp of cleanUps.reverse()) await cleanUp()
   }
   return { ...outcome, assertions, failures, seconds: (performance.now() - started) / 1000 }
+}
+
+/** The service, whose end is a failure unless it was stopped. */
+function watch(server: TestServer, fail: (what: string) => void): TestServer {
+  let sent: NodeJS.Signals | undefined
+  void server.ended.then(({ code, signal, stderr }) => {
+    // What is killed may have ended just before.
+    const wasStopped = sent === 'SIGKILL' ? signal === sent : sent !== undefined
+    if (!wasStopped) fail(`The service ended by itself (${code ?? signal}): ${stderr.slice(-2000)}`)
+  })
+  return {
+    ...server,
+    stop(signal = 'SIGTERM') {
+      sent ??= signal
+      return server.stop(signal)
+    },
+  }
 }
 
 function newSqlite(directory: string): Context['newDatabase'] {

@@ -22,8 +22,8 @@ export type Where = {
   patience?: number | undefined
 }
 
-/** How a process ended and what it said. */
-export type Ended = { code: number | null; stdout: string; stderr: string }
+/** How a process, or a command run in this one, ended and what it said. */
+export type Ended = { code: number | null; stdout: string; stderr: string; signal?: NodeJS.Signals | null }
 
 /** A running process of the program, from its sources. */
 export type Running = {
@@ -53,9 +53,9 @@ export function start(args: string[], { cwd, env = {}, patience = 80_000 }: Wher
   })
   const timer = setTimeout(() => child.kill('SIGKILL'), patience)
   const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       clearTimeout(timer)
-      resolve({ code, ...said })
+      resolve({ code, signal, ...said })
     })
   })
   return { child, said, ended }

@@ -9,6 +9,8 @@ export type TestServer = {
   admin: string
   pid: number
   said: { stdout: string; stderr: string }
+  /** When the process has ended, whoever ended it. */
+  ended: Promise<Ended>
   /** Sends a signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
@@ -36,6 +38,7 @@ export async function startServer(
     admin: admin ?? '',
     pid: child.pid ?? 0,
     said,
+    ended,
     stop(signal = 'SIGTERM') {
       child.kill(signal)
       return ended
