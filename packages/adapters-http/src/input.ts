@@ -9,7 +9,7 @@ import { koaBody } from 'koa-body'
 import type { Context } from './context.ts'
 import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
-import { release } from './pieces.ts'
+import { PIECE, release } from './pieces.ts'
 import type { Limits, Route, Upload, UploadKind } from './route.ts'
 
 /** What a request carries beside its path and query. */
@@ -87,7 +87,7 @@ function contentOf(ctx: Context, { limit, requestTimeout }: JsonBounds): AsyncIt
   const encoding = contentEncodingOf(ctx)
   if (encoding === 'identity') refuseDeclared(ctx, limit)
   const content = arriving(received(ctx), deadline(requestTimeout))
-  return bounded(encoding === 'identity' ? content : inflated(content, encoding), limit)
+  return bounded(encoding === 'identity' ? content : inflated(content, encoding, PIECE), limit)
 }
 
 /** Refuses from the headers what says itself that it is too large. */
@@ -125,11 +125,16 @@ function contentEncodingOf(ctx: Context): Encoding {
   throw invalid('Content-Encoding', 'Must be gzip, deflate, br or identity')
 }
 
+/** Bytes of a file that are inflated at a time: each piece costs a trip to another thread, as much as to inflate 64 KiB. */
+const FILE_PIECE = 256 * 1024
+
+/** @param piece bytes that are inflated at a time, for which memory is taken even where there are fewer. */
 async function* inflated(
   content: AsyncGenerator<Uint8Array>,
   encoding: keyof typeof INFLATERS,
+  piece: number,
 ): AsyncGenerator<Uint8Array> {
-  const inflater = INFLATERS[encoding]()
+  const inflater = INFLATERS[encoding]({ chunkSize: piece })
   pipeline(content, inflater, () => {})
   try {
     yield* inflater
@@ -194,7 +199,7 @@ function readUpload(ctx: Context, kind: UploadKind, limit: number): Upload {
   if (encoding === 'identity') refuseDeclared(ctx, limit)
   else if (kind === 'document') throw invalid('Content-Encoding', 'A document is kept byte for byte: must be identity')
   const sent = arriving(received(ctx), keeping(ctx.state.pace))
-  const content = encoding === 'identity' ? released(sent) : inflated(sent, encoding)
+  const content = released(encoding === 'identity' ? sent : inflated(sent, encoding, FILE_PIECE))
   return { file_name, content_type, content: bounded(content, limit) }
 }
 

@@ -20,6 +20,9 @@ const FAST = {
   writableHighWaterMark: AHEAD * PIECE,
 }
 
+/** Bytes that are decompressed at a time: each piece costs a trip to another thread. Slow readers hold one each. */
+const READ_PIECE = 64 * 1024
+
 /** The clock, ids and randomness of the machine. */
 export function systemSurroundings(): Surroundings {
   return {
@@ -36,7 +39,7 @@ export function systemSurroundings(): Surroundings {
     sealOf,
 
     compress: (content) => transformed(gathered(content, PIECE, AHEAD), createZstdCompress(FAST)),
-    decompress: (content) => transformed(content, createZstdDecompress()),
+    decompress: (content) => transformed(content, createZstdDecompress({ chunkSize: READ_PIECE })),
   }
 }
 
