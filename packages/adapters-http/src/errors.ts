@@ -4,7 +4,7 @@ import { DomainError, type ErrorCode, INVITATION_PREFIX, type Problem, TOKEN_PRE
 import type { Context, Log, Middleware, OnServed, Served, State } from './context.ts'
 import { drain } from './input.ts'
 import { type Pace, SLOWEST } from './pace.ts'
-import { PIECE, type Pieces, piecesOf, writePieces } from './pieces.ts'
+import { noteServed, PIECE, type Pieces, piecesOf, writePieces } from './pieces.ts'
 
 /** Stands for a caller who is not authenticated or not permitted. */
 const NOT_PERMITTED = 9153
@@ -101,6 +101,7 @@ export function errorEnvelope({
       if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
       send(ctx, status, envelope)
     }
+    noteServed()
     drain(ctx)
     // Koa would take an answer that was still waiting for those before it as open, and fail to pipe into it.
     if (ctx.res.destroyed) ctx.respond = false

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { writePieces } from './pieces.ts'
+import { noteServed, writePieces } from './pieces.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -38,4 +38,26 @@ test('an answer that waits for its turn behind another one costs its client no t
     [false, true],
     [false, true],
   ])
+})
+
+test('what takes long to read gives way to others while there are any', async () => {
+  const asked: number[] = []
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    for (let index = 0; index < 4; index += 1) {
+      asked.push(performance.now())
+      vi.advanceTimersByTime(10)
+      yield new Uint8Array(10)
+    }
+  }
+  noteServed()
+  const written = writePieces(anAnswer(), slow(), { bytes: 1000, milliseconds: 10_000 })
+  while (asked.length < 4) {
+    // Whatever waits for nothing but its turn gets it before time passes.
+    for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+    vi.advanceTimersByTime(1)
+  }
+  await written
+  const waited = asked.slice(1).map((time, index) => Math.floor((time - (asked[index] ?? 0)) / 10) * 10)
+  // Nobody else came meanwhile: 50 ms after them there is nobody to give way to.
+  expect(waited).toEqual([40, 10, 10])
 })

@@ -42,17 +42,42 @@ export async function writePieces(res: ServerResponse, pieces: Pieces, pace: Pac
   res.end()
 }
 
+/** For how long after a request others are taken to be there, and the longest that a piece waits for them, in milliseconds. */
+const BUSY = 50
+/** How many times as long as a piece took to read the next one waits while others are there. */
+const REST = 3
+
 let last: Promise<unknown> = Promise.resolve()
+let served = Number.NEGATIVE_INFINITY
+
+/** A request was served, but for the pieces of its answer. */
+export function noteServed(): void {
+  served = performance.now()
+}
 
 /**
  * Asks for pieces one after the other, however many answers want one, each in a turn of the event loop of its own. A
  * connection that takes whatever it is given would keep everybody waiting to the end of the file; a hundred of them would
- * also take the whole database, and hold up whoever connects, since one connection is accepted a turn.
+ * also take the whole database, and hold up whoever connects, since one connection is accepted a turn. While others are
+ * served, their requests get most of the time: what is read for whoever takes it slowly is in no hurry.
  */
 function inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
-  const asked = last.then(() => nextTurn()).then(ask)
-  last = asked.catch(() => {})
+  let began = 0
+  const asked = last
+    .then(() => nextTurn())
+    .then(() => {
+      began = performance.now()
+      return ask()
+    })
+  last = asked.catch(() => {}).then(() => giveWay(performance.now() - began))
   return asked
+}
+
+async function giveWay(taken: number): Promise<void> {
+  const rest = Math.min(REST * taken, BUSY)
+  const isBusy = performance.now() - served < BUSY
+  // A timer cannot be set for less; pieces that are there already cost nobody anything.
+  if (isBusy && rest >= 1) await new Promise((resolve) => setTimeout(resolve, rest))
 }
 
 /** Whether the connection has taken the bytes; it does not once it is closed, which it is when the clock has run out. */
