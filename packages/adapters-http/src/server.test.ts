@@ -381,6 +381,20 @@ test('what comes on one connection is answered in order', async () => {
   line.socket.destroy()
 })
 
+test.each([
+  ['that is read, with a 400 in its turn', 'POST /api/v1/organizations', [200, 404, 400]],
+  ['that nobody reads, with its own answer', 'GET /api/v1/me', [200, 404, 200]],
+])('a broken body behind other requests is answered after them: one %s', async (_, line, statuses) => {
+  const { service, token } = await aService()
+  const open = await openLine(service)
+  const broken = head(line, token, 'Content-Type: application/json', 'Transfer-Encoding: chunked')
+  open.write(`${head('GET /api/v1/me', token)}${head('GET /api/v1/none', token)}${broken}zz\r\n`)
+  const answers = [await open.answer(), await open.answer(), await open.answer()]
+  expect(answers.map((answer) => answer?.status)).toEqual(statuses)
+  expect(await open.answer()).toBeUndefined()
+  expect(await open.ended()).toBe(true)
+})
+
 test('the service goes on after every one of these', async () => {
   const { service, token } = await aService()
   for (const text of ['\r\n\r\n\r\n', 'GET', '\0\0\0\0', 'GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n']) {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import type { Served } from './context.ts'
-import { commonHeaders, failure, INVALID, refusedBeside } from './errors.ts'
+import { commonHeaders, failure, INVALID, refusedBeside, whenClosed } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
 
 /** How patient the server is. */
@@ -111,7 +111,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     }
     // Node has let go of the connection, but not of the answers to the requests before, which come first.
     const before = latest.get(socket)
-    if (before && !before.closed) before.once('close', begin)
+    if (before) whenClosed(before, begin)
     else begin()
   })
 
@@ -126,11 +126,12 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
       if (!res || res.req.complete) onRefused(served)
       else if (error.code !== CLIENT_ENDED) refusedBeside.set(res, served.status)
     }
-    // If it is the body of the latest request that is wrong, this is its answer, unless it has one. Else the answers to
-    // the requests before come first.
-    if (res && !res.req.complete && res.headersSent) socket.destroy()
-    else if (res?.req.complete && !res.closed) res.once('close', finish)
-    else finish()
+    // The answers to the requests before come first. If it is the body of the latest request that is wrong, this is its
+    // answer, unless it has one.
+    if (!res) finish()
+    else if (res.req.complete) whenClosed(res, finish)
+    else if (res.closed) socket.destroy()
+    else whenItsTurn(res, () => (res.headersSent ? whenClosed(res, () => close(socket)) : finish()))
   })
 
   return Object.assign(server, {
@@ -144,6 +145,12 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
       while (handling.size > 0) await Promise.all(handling.values())
     },
   })
+}
+
+/** Runs `work` once all answers before this one on its connection are sent: then it is given the socket. */
+function whenItsTurn(res: ServerResponse, work: () => void): void {
+  if (res.socket) work()
+  else res.once('socket', work)
 }
 
 /** The client closed its side in the middle of a request. */
