@@ -67,6 +67,7 @@ async function run(context: Context): Promise<Outcome> {
   const { port } = new URL(server.address)
   const service = { port: Number(port) }
   const requests = context.rounds({ full: 100_000, short: 2_000 })
+  const [tenth, half] = [Math.ceil(Math.max(WARM_UP, requests / 10)), Math.ceil(requests / 2)]
   const statuses = new Map<number, number>()
   const mutations = new Map<string, number>()
   let sent = 0
@@ -75,7 +76,7 @@ async function run(context: Context): Promise<Outcome> {
   let heap = 0
   let handles = 0
 
-  /** When the runtime collects, and gives back, is its own business: it took 130 MiB more for garbage than there was to hold. */
+  /** When the runtime collects garbage is its own business: it was seen to let 130 MiB of it pile up. */
   async function memoryWithoutGarbage(): Promise<number> {
     await heapOf(server)
     return memoryOf(server.pid)
@@ -89,6 +90,7 @@ async function run(context: Context): Promise<Outcome> {
       const messages = someMessages(scene, random)
       const { answers, open, end } = await exchange(line, messages, random)
       let removed = false
+      let idle = false
       for (const [index, message] of messages.entries()) {
         const number = ++sent
         for (const done of message.done) mutations.set(done, (mutations.get(done) ?? 0) + 1)
@@ -96,22 +98,21 @@ async function run(context: Context): Promise<Outcome> {
         // Behind an answer after which the connection was closed.
         if (!own) continue
         const faults = judge(message, own)
-        const what = `request ${number}, ${index + 1} of ${messages.length}: ${faults.join('; ')}`
-        context.check(faults.length === 0, `${what}; ${end}\n${messages.map(describe).join('\n')}`)
+        context.check(faults.length === 0, faults.length === 0 ? '' : tellOf(number, index, messages, faults, end))
         for (const { status } of own) statuses.set(status, (statuses.get(status) ?? 0) + 1)
         removed ||= message.method === 'DELETE' && own.some(({ status }) => status === 200)
-        if (number === Math.ceil(requests / 2)) halfway = await memoryWithoutGarbage()
         // What there is of memory after a first part of them is what all the rest must do with.
-        if (number === Math.ceil(Math.max(WARM_UP, requests / 10))) {
-          memory = await memoryWithoutGarbage()
-          heap = await heapOf(server)
-        }
+        const [isTenth, isHalf] = [number === tenth, number === half]
+        if (isTenth) heap = await heapOf(server)
+        if (isTenth) memory = memoryOf(server.pid)
+        if (isHalf) halfway = await memoryWithoutGarbage()
+        idle ||= isTenth || isHalf
         if (number % 10_000 === 0) context.log(`${number} of ${requests}, ${Math.round(memoryOf(server.pid))} MiB`)
       }
       const isOver = removed || random.between(0, 2000) === 0
       if (isOver) scene = await aScene(inside, `${name}-${++scenes}`)
-      // A connection that was idle for long, as while a scene is made, is closed by the server.
-      if (!open || isOver) {
+      // A connection that was idle for long, as while a scene is made or garbage collected, is closed by the server.
+      if (!open || isOver || idle) {
         line.socket.destroy()
         line = await openLine(service)
       }
@@ -304,6 +305,11 @@ function judge(message: Message, answers: readonly Answer[]): string[] {
 /** Judges an answer as that of any operation. */
 function readings(answer: Answer): string[][] {
   return routes.map((route) => faultsOf(route.method.toUpperCase(), route.path, answer))
+}
+
+function tellOf(number: number, index: number, messages: readonly Message[], faults: string[], end: string): string {
+  const what = `request ${number}, ${index + 1} of ${messages.length}: ${[...faults, end].join('; ')}`
+  return [what, ...messages.map(describe)].join('\n')
 }
 
 function describe(message: Message): string {
