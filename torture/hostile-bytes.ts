@@ -217,9 +217,12 @@ function someMessages(scene: Scene, random: Random): Message[] {
     mutate(message, random)
     return message
   })
-  // Nothing comes behind one that has no such end.
-  const endless = messages.filter(({ expected }) => expected === 'some').slice(0, 1)
-  return [...messages.filter(({ expected }) => expected === 'one'), ...endless]
+  return [...messages.filter((message) => !isLast(message)), ...messages.filter(isLast).slice(0, 1)]
+}
+
+/** Nothing comes behind one that has no such end, nor where the connection may be closed with the answer. */
+function isLast({ expected, headers }: Message): boolean {
+  return expected === 'some' || headers.some(([name]) => /^(?:connection|expect)$/i.test(name))
 }
 
 /** The answers to each message that was taken up; `open` when the connection can be used again; how it ended, and when. */

@@ -6,6 +6,7 @@ import { bounded, DomainError, invalid } from '@security-management/domain'
 import { parse as parseContentDisposition } from 'content-disposition'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
+import { end } from './close.ts'
 import type { Context } from './context.ts'
 import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
@@ -249,7 +250,7 @@ export function drain({ req, res }: Context): void {
   res.once('finish', () => {
     // Who read the body may let go of it only later, which would end a mere `resume`.
     req.on('data', () => {}).resume()
-    if (isLast) req.once('end', () => req.socket.end())
+    if (isLast) req.once('end', () => end(req.socket))
     const patience = res.statusCode === 408 ? PATIENCE_WITH_SLOW : PATIENCE
     setTimeout(() => {
       if (!req.complete) req.socket.destroy()

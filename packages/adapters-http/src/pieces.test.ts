@@ -8,12 +8,21 @@ import { noteServed, writePieces } from './pieces.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
+/** An answer behind others on its connection. */
+function aWaitingAnswer() {
+  return new ServerResponse(new IncomingMessage(new Socket()))
+}
+
 /** An answer whose client takes whatever it is given. */
 function anAnswer() {
-  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  const res = aWaitingAnswer()
+  takeTurn(res)
+  return res
+}
+
+function takeTurn(res: ServerResponse) {
   const line = new PassThrough().resume()
   res.assignSocket(line as unknown as Socket)
-  return res
 }
 
 async function* pieces(count: number, wait: Promise<unknown> = Promise.resolve()): AsyncGenerator<Uint8Array> {
@@ -38,6 +47,33 @@ test('an answer that waits for its turn behind another one costs its client no t
     [false, true],
     [false, true],
   ])
+})
+
+test('an answer that waits for those before it on its connection reads nothing, and costs its client no time', async () => {
+  let read = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces(3)) {
+      read += 1
+      yield piece
+    }
+  }
+  const res = aWaitingAnswer()
+  const written = writePieces(res, counted(), { bytes: 1000, milliseconds: 10_000 })
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+  vi.advanceTimersByTime(60_000)
+  expect(read).toBe(0)
+  takeTurn(res)
+  await written
+  expect([read, res.destroyed, res.writableEnded]).toEqual([3, false, true])
+})
+
+test('an answer whose connection ends before its turn is let go of', async () => {
+  const res = aWaitingAnswer()
+  const written = writePieces(res, pieces(3), { bytes: 1000, milliseconds: 10_000 })
+  await nextTurn()
+  res.req.socket.destroy()
+  await expect(written).resolves.toBeUndefined()
+  expect(res.writableEnded).toBe(false)
 })
 
 test('what takes long to read gives way to others while there are any', async () => {

@@ -30,6 +30,7 @@ export async function writePieces(res: ServerResponse, pieces: Pieces, pace: Pac
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   const clock = keeping(pace)
   try {
+    await itsTurn(res)
     for (;;) {
       const { done, value } = await inTurn(async () => iterator.next())
       if (done) break
@@ -40,6 +41,21 @@ export async function writePieces(res: ServerResponse, pieces: Pieces, pace: Pac
     await iterator.return?.()
   }
   res.end()
+}
+
+/** Waits until the answers before this one on its connection are sent, which is no time of its client, or it is closed. */
+async function itsTurn(res: ServerResponse): Promise<void> {
+  const { socket } = res.req
+  if (res.socket || socket.destroyed) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      res.off('socket', done)
+      socket.off('close', done)
+      resolve()
+    }
+    res.once('socket', done)
+    socket.once('close', done)
+  })
 }
 
 /** For how long after a request others are taken to be there, and the longest that a piece waits for them, in milliseconds. */
@@ -82,7 +98,7 @@ async function giveWay(taken: number): Promise<void> {
 
 /** Whether the connection has taken the bytes; it does not once it is closed, which it is when the clock has run out. */
 async function isTaken(res: ServerResponse, bytes: Uint8Array, clock: Clock): Promise<boolean> {
-  if (res.destroyed) return false
+  if (res.destroyed || !res.socket) return false
   const given = performance.now()
   const timer = setTimeout(() => res.destroy(), clock.left())
   const taken = await new Promise<boolean>((resolve) => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { attachEvidence, createSecurityFramework } from '@security-management/domain'
@@ -16,6 +17,11 @@ async function aService(options = {}) {
   const owner = await aPerson(service.ports, 'owner@example.com')
   return { service, token: owner.token, owner }
 }
+
+const connectionsOf = ({ server }: { server: Server }) =>
+  new Promise<number>((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
 
 /** Headers of a request with a token; the caller adds what follows. */
 function head(line: string, token: string, ...others: string[]): string {
@@ -432,6 +438,43 @@ describe('a connection', () => {
       line.write('{"name":"Gamma"}')
     }
     expect(await line.ended()).toBe(true)
+  })
+
+  describe('whose last request was refused before its body had come', () => {
+    const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'
+
+    async function aRefused() {
+      const { service, token } = await aService({ maxRequestsPerConnection: 1 })
+      const line = await openLine(service)
+      line.write(head('POST /api/v1/organizations', 'nobody', 'Content-Length: 5'))
+      expect(await line.answer()).toMatchObject({ status: 401, headers: { connection: 'close' } })
+      return { service, token, line }
+    }
+
+    test.each([
+      ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['a request and CONNECT', `${get}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`],
+      ['broken bytes', `${get}nonsense\r\n\r\n`],
+      ['requests without end', get.repeat(20_000)],
+    ])('ends, whatever comes behind it: %s', async (_, behind) => {
+      const { service, token, line } = await aRefused()
+      line.write(`12345${behind}`)
+      expect(await line.answer()).toBeUndefined()
+      await until(async () => (await connectionsOf(service)) === 0)
+      expect((await call(service, 'GET', '/api/v1/me', { token })).status).toBe(200)
+    })
+  })
+
+  test('that was left to CONNECT ends with all others', async () => {
+    const { service } = await aService()
+    const line = await openLine(service)
+    line.socket.pause()
+    // More answers than the system holds for a client that reads nothing.
+    line.write('GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(60))
+    line.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(async () => service.log.filter(({ message }) => message === 'request').length > 0)
+    service.server.closeAllConnections()
+    await until(async () => (await connectionsOf(service)) === 0)
   })
 
   test('past as many as there may be is closed at once, and the others are served', async () => {

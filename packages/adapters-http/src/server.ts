@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
-import { Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
+import { close } from './close.ts'
 import type { Served } from './context.ts'
 import { commonHeaders, failure, INVALID, refusedBeside, whenClosed } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
@@ -34,6 +35,9 @@ export type HttpServer = Server & {
 /** Bytes of a request's line and headers. */
 const MAX_HEADER_BYTES = 16 * 1024
 
+/** Requests that may have come behind the last one of a connection. */
+const MAX_LEFT = 1000
+
 /** Milliseconds in which nothing moves on a connection, either way, before it is closed. */
 const IDLE = 120_000
 
@@ -46,10 +50,13 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   const { maxConnections = 1000, maxRequestsPerConnection = 1000, onRefused = () => {} } = options
   const respond = app.callback()
   const latest = new WeakMap<Duplex, ServerResponse>()
+  const open = new WeakMap<Duplex, Set<ServerResponse>>()
   const refused = new WeakSet<Duplex>()
   const handling = new Map<ServerResponse, Promise<void>>()
   const served = new WeakMap<Duplex, number>()
+  const left = new WeakMap<Duplex, number>()
   const ending = new WeakSet<Duplex>()
+  const detached = new Set<Duplex>()
   let draining = false
 
   /** Makes this answer the last one on its connection. */
@@ -58,12 +65,25 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     res.shouldKeepAlive = false
   }
 
+  /**
+   * What comes after the last one is not begun: its answer could not be sent. Nor is more of it read, since Node keeps each
+   * request until the connection ends; what is read by then is bounded.
+   */
+  const leave = (socket: Socket) => {
+    const count = (left.get(socket) ?? 0) + 1
+    left.set(socket, count)
+    if (count > MAX_LEFT) socket.destroy()
+    else socket.pause()
+  }
+
   const serve = (req: IncomingMessage, res: ServerResponse) => {
-    // What comes after the last one is not begun: its answer could not be sent.
-    if (ending.has(req.socket)) return
+    if (ending.has(req.socket)) return leave(req.socket)
     const count = (served.get(req.socket) ?? 0) + 1
     served.set(req.socket, count)
     latest.set(req.socket, res)
+    const others = open.get(req.socket) ?? new Set()
+    open.set(req.socket, others.add(res))
+    whenClosed(res, () => others.delete(res))
     if (draining || count === maxRequestsPerConnection) endWith(res)
     handling.set(
       res,
@@ -98,43 +118,64 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)
 
-  server.on('connect', (req, socket) => {
-    socket.on('error', () => socket.destroy())
-    if (!(socket instanceof Socket)) return socket.destroy()
-    const begin = () => {
-      if (!socket.writable) return socket.destroy()
-      const res = new ServerResponse(req)
-      res.shouldKeepAlive = false
-      res.assignSocket(socket)
-      res.once('finish', () => close(socket))
-      serve(req, res)
+  // Every long answer looks at whether its connection is there, and one connection may have as many as it has requests.
+  server.on('connection', (socket: Socket) => socket.setMaxListeners(0))
+
+  /** Once all these answers are sent; with the connection they may also never be. */
+  const whenAllClosed = (answers: Iterable<ServerResponse>, work: () => void) => {
+    const waited = [...answers]
+    let count = waited.length
+    const next = () => {
+      count -= 1
+      if (count === 0) work()
     }
-    // Node has let go of the connection, but not of the answers to the requests before, which come first.
-    const before = latest.get(socket)
-    if (before) whenClosed(before, begin)
-    else begin()
+    if (count === 0) work()
+    for (const res of waited) whenClosed(res, next)
+  }
+
+  server.on('connect', ({ url = '' }, socket) => {
+    // Node lets go of the connection, with its timeout, what watches its errors, and the answers to the requests before.
+    detached.add(socket)
+    socket.once('close', () => detached.delete(socket)).on('error', () => socket.destroy())
+    if ('setTimeout' in socket) (socket as Socket).setTimeout(IDLE, () => socket.destroy())
+    whenAllClosed(open.get(socket) ?? [], () => {
+      if (ending.has(socket) || !socket.writable) close(socket)
+      else onRefused(refuse(refusalAt(splitTarget(url).path), socket))
+    })
   })
 
   server.on('clientError', (error: ClientError, socket) => {
     if (refused.has(socket)) return
     refused.add(socket)
     const res = latest.get(socket)
+    // The latest request is the one that is wrong, in its body, unless it is complete.
+    const isBody = res?.req.complete === false
     const finish = () => {
       if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
-      const served = refuse(error, socket)
+      // Behind the last answer there is no other.
+      if (!isBody && ending.has(socket)) return close(socket)
+      const served = refuse(refusalOf(error), socket)
       // A request that had begun has its own line in the log.
-      if (!res || res.req.complete) onRefused(served)
+      if (!isBody) onRefused(served)
       else if (error.code !== CLIENT_ENDED) refusedBeside.set(res, served.status)
     }
-    // The answers to the requests before come first. If it is the body of the latest request that is wrong, this is its
-    // answer, unless it has one.
-    if (!res) finish()
-    else if (res.req.complete) whenClosed(res, finish)
-    else if (res.closed) socket.destroy()
-    else whenItsTurn(res, () => (res.headersSent ? whenClosed(res, () => close(socket)) : finish()))
+    const before = new Set(open.get(socket))
+    if (isBody) before.delete(res)
+    whenAllClosed(before, () => {
+      if (!isBody) finish()
+      // This is its answer, unless it has one.
+      else if (res.headersSent) whenClosed(res, () => close(socket))
+      else finish()
+    })
   })
 
+  const closeAttached = server.closeAllConnections.bind(server)
+
   return Object.assign(server, {
+    closeAllConnections() {
+      closeAttached()
+      for (const socket of detached) socket.destroy()
+    },
     drain() {
       draining = true
       for (const res of handling.keys()) {
@@ -147,19 +188,12 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   })
 }
 
-/** Runs `work` once all answers before this one on its connection are sent: then it is given the socket. */
-function whenItsTurn(res: ServerResponse, work: () => void): void {
-  if (res.socket) work()
-  else res.once('socket', work)
-}
-
 /** The client closed its side in the middle of a request. */
 const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE'
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
 
-function refuse(error: ClientError, socket: Duplex): Served {
-  const { status, messages, details, headers } = refusalOf(error)
+function refuse({ status, messages, details, headers }: Refusal, socket: Duplex): Served {
   const request_id = randomUUID()
   const body = JSON.stringify(failure(messages, details))
   const lines = Object.entries({
@@ -185,9 +219,12 @@ function refusalOf(error: ClientError): Refusal {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, messages: [] }
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431, messages: [] }
   const path = error.code === 'HPE_INVALID_METHOD' ? pathOf(error) : undefined
-  if (path === undefined) {
-    return { status: 400, messages: [INVALID], details: [{ path: '', message: 'Not a well-formed HTTP request' }] }
-  }
+  if (path !== undefined) return refusalAt(path)
+  return { status: 400, messages: [INVALID], details: [{ path: '', message: 'Not a well-formed HTTP request' }] }
+}
+
+/** For a method that no path has. */
+function refusalAt(path: string): Refusal {
   const allowed = methodsAt(path)
   if (allowed.length === 0) return { status: 404, messages: [] }
   return { status: 405, messages: [], headers: { Allow: allowed.join(', ') } }
@@ -199,14 +236,4 @@ function pathOf({ rawPacket, bytesParsed = 0 }: ClientError): string | undefined
   const start = text.lastIndexOf('\n', bytesParsed - 1) + 1
   const [, target] = /^[!#$%&'*+.^`|~\w-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text.slice(start)) ?? []
   return target === undefined ? undefined : splitTarget(target).path
-}
-
-/** How long a client gets to take its last answer, in milliseconds. */
-const PATIENCE = 2000
-
-/** Ends the connection; what the client still sends is read, or it could lose the answer. */
-function close(socket: Duplex): void {
-  socket.end()
-  socket.resume()
-  setTimeout(() => socket.destroy(), PATIENCE).unref()
 }

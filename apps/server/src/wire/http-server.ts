@@ -48,5 +48,7 @@ export function openHttpServer(config: Config, ports: Ports, log: Log, onServed:
     },
   })
   server.once('close', () => throttle.stop())
+  // That it cannot listen is told of by whoever made it. Later, one connection is lost and nobody else's.
+  server.once('listening', () => server.on('error', (err) => log.error({ err }, 'a connection could not be taken')))
   return server
 }

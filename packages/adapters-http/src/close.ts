@@ -1,0 +1,16 @@
+import type { Duplex } from 'node:stream'
+
+/** How long a client gets to take its last answer, in milliseconds. */
+const PATIENCE = 2000
+
+/** Ends the connection; what the client still sends is read, or it could lose the answer. */
+export function close(socket: Duplex): void {
+  end(socket)
+  socket.resume()
+}
+
+/** Ends the connection; what the client still sends would be a further request. */
+export function end(socket: Duplex): void {
+  socket.end()
+  setTimeout(() => socket.destroy(), PATIENCE).unref()
+}
