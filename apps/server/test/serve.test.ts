@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { openLine } from '../../../packages/adapters-http/src/testing/raw.ts'
 import { clientOf } from './support/client.ts'
 import { homeOfTests } from './support/home.ts'
 import { startMailServer } from './support/mail-server.ts'
@@ -114,6 +115,17 @@ describe('a stop', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('connection')).toBe('close')
     expect((await ended).code).toBe(0)
+  })
+
+  test('does not wait for the rest of a body that was refused', async () => {
+    const server = await serve({ REQUEST_TIMEOUT: '60m' })
+    const token = await firstToken(server)
+    const line = await openLine({ port: Number(new URL(server.address).port) })
+    const headers = ['Host: a', `X-Service-Token: ${token}`, 'Content-Type: application/json', 'Content-Encoding: gzip']
+    line.write(`POST /api/v1/organizations HTTP/1.1\r\n${headers.join('\r\n')}\r\nContent-Length: 100\r\n\r\nnot gzip`)
+    expect((await line.answer())?.status).toBe(400)
+    line.socket.resetAndDestroy()
+    expect((await server.stop('SIGTERM')).code).toBe(0)
   })
 
   test('by a second signal is at once', async () => {

@@ -58,7 +58,8 @@ export async function* arriving(content: AsyncGenerator<Uint8Array>, clock: Cloc
 async function inTime<Result>(result: Promise<Result>, milliseconds: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DomainError('too_slow')), milliseconds)
+    // Where the body was refused before its end nobody waits for the rest, least of all a process that stops.
+    timer = setTimeout(() => reject(new DomainError('too_slow')), milliseconds).unref()
   })
   try {
     return await Promise.race([result, late])
