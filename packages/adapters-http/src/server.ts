@@ -32,6 +32,21 @@ export type HttpServer = Server & {
   idle(): Promise<void>
 }
 
+/** What came on a connection. */
+type Connection = {
+  /** Requests that were begun, and that were left because they came behind the last one. */
+  begun: number
+  left: number
+  /** The answer to the request that was begun last. */
+  latest?: ServerResponse
+  /** The answers that are not sent yet. */
+  open: Set<ServerResponse>
+  /** Whether `latest` is the last one. */
+  isEnding: boolean
+  /** Whether Node refused what came. */
+  isRefused: boolean
+}
+
 /** Bytes of a request's line and headers. */
 const MAX_HEADER_BYTES = 16 * 1024
 
@@ -49,19 +64,22 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   const { headersTimeout = 10_000, uploadTimeout = 300_000, keepAliveTimeout = 5000 } = options
   const { maxConnections = 1000, maxRequestsPerConnection = 1000, onRefused = () => {} } = options
   const respond = app.callback()
-  const latest = new WeakMap<Duplex, ServerResponse>()
-  const open = new WeakMap<Duplex, Set<ServerResponse>>()
-  const refused = new WeakSet<Duplex>()
+  const connections = new WeakMap<Duplex, Connection>()
   const handling = new Map<ServerResponse, Promise<void>>()
-  const served = new WeakMap<Duplex, number>()
-  const left = new WeakMap<Duplex, number>()
-  const ending = new WeakSet<Duplex>()
   const detached = new Set<Duplex>()
   let draining = false
 
+  const connectionOf = (socket: Duplex): Connection => {
+    const known = connections.get(socket)
+    if (known) return known
+    const made: Connection = { begun: 0, left: 0, open: new Set(), isEnding: false, isRefused: false }
+    connections.set(socket, made)
+    return made
+  }
+
   /** Makes this answer the last one on its connection. */
   const endWith = (res: ServerResponse) => {
-    ending.add(res.req.socket)
+    connectionOf(res.req.socket).isEnding = true
     res.shouldKeepAlive = false
   }
 
@@ -69,22 +87,20 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
    * What comes after the last one is not begun: its answer could not be sent. Nor is more of it read, since Node keeps each
    * request until the connection ends; what is read by then is bounded.
    */
-  const leave = (socket: Socket) => {
-    const count = (left.get(socket) ?? 0) + 1
-    left.set(socket, count)
-    if (count > MAX_LEFT) socket.destroy()
+  const leave = (connection: Connection, socket: Socket) => {
+    connection.left += 1
+    if (connection.left > MAX_LEFT) socket.destroy()
     else socket.pause()
   }
 
   const serve = (req: IncomingMessage, res: ServerResponse) => {
-    if (ending.has(req.socket)) return leave(req.socket)
-    const count = (served.get(req.socket) ?? 0) + 1
-    served.set(req.socket, count)
-    latest.set(req.socket, res)
-    const others = open.get(req.socket) ?? new Set()
-    open.set(req.socket, others.add(res))
-    whenClosed(res, () => others.delete(res))
-    if (draining || count === maxRequestsPerConnection) endWith(res)
+    const connection = connectionOf(req.socket)
+    if (connection.isEnding) return leave(connection, req.socket)
+    connection.begun += 1
+    connection.latest = res
+    connection.open.add(res)
+    whenClosed(res, () => connection.open.delete(res))
+    if (draining || connection.begun === maxRequestsPerConnection) endWith(res)
     handling.set(
       res,
       respond(req, res).finally(() => handling.delete(res)),
@@ -138,28 +154,30 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     detached.add(socket)
     socket.once('close', () => detached.delete(socket)).on('error', () => socket.destroy())
     if ('setTimeout' in socket) (socket as Socket).setTimeout(IDLE, () => socket.destroy())
-    whenAllClosed(open.get(socket) ?? [], () => {
-      if (ending.has(socket) || !socket.writable) close(socket)
+    const connection = connectionOf(socket)
+    whenAllClosed(connection.open, () => {
+      if (connection.isEnding || !socket.writable) close(socket)
       else onRefused(refuse(refusalAt(splitTarget(url).path), socket))
     })
   })
 
   server.on('clientError', (error: ClientError, socket) => {
-    if (refused.has(socket)) return
-    refused.add(socket)
-    const res = latest.get(socket)
+    const connection = connectionOf(socket)
+    if (connection.isRefused) return
+    connection.isRefused = true
+    const res = connection.latest
     // The latest request is the one that is wrong, in its body, unless it is complete.
     const isBody = res?.req.complete === false
     const finish = () => {
       if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
       // Behind the last answer there is no other.
-      if (!isBody && ending.has(socket)) return close(socket)
+      if (!isBody && connection.isEnding) return close(socket)
       const served = refuse(refusalOf(error), socket)
       // A request that had begun has its own line in the log.
       if (!isBody) onRefused(served)
       else if (error.code !== CLIENT_ENDED) refusedBeside.set(res, served.status)
     }
-    const before = new Set(open.get(socket))
+    const before = new Set(connection.open)
     if (isBody) before.delete(res)
     whenAllClosed(before, () => {
       if (!isBody) finish()
@@ -179,7 +197,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     drain() {
       draining = true
       for (const res of handling.keys()) {
-        if (latest.get(res.req.socket) === res && !res.headersSent) endWith(res)
+        if (connectionOf(res.req.socket).latest === res && !res.headersSent) endWith(res)
       }
     },
     async idle() {
