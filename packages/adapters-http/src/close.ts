@@ -1,5 +1,8 @@
 import type { Duplex } from 'node:stream'
 
+/** Connections on which nothing more is begun, since their last answer is decided. */
+export const ending = new WeakSet<Duplex>()
+
 /** How long a client gets to take its last answer, in milliseconds. */
 const PATIENCE = 2000
 

@@ -6,7 +6,7 @@ import { bounded, DomainError, invalid } from '@security-management/domain'
 import { parse as parseContentDisposition } from 'content-disposition'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
-import { end } from './close.ts'
+import { close, end, ending } from './close.ts'
 import type { Context } from './context.ts'
 import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
@@ -242,18 +242,27 @@ const PATIENCE_WITH_SLOW = 1000
  */
 export function drain({ req, res }: Context): void {
   if (req.complete) return
-  const isLast = !res.shouldKeepAlive
+  const isRefused = isUntold(res)
+  const isLast = isRefused || !res.shouldKeepAlive
   // Node would close the connection with the answer, and what still comes in would make the client lose it.
   res.shouldKeepAlive = true
-  // By this mark Node still says in the answer that it is the last one, or the client would use the connection again.
-  if (isLast) Object.assign(res, { maxRequestsOnConnectionReached: true })
+  // By these marks Node still says in the answer that it is the last one, or the client would use the connection again.
+  if (isLast) Object.assign(res, { maxRequestsOnConnectionReached: true, _expect_continue: false })
+  if (isLast) ending.add(req.socket)
   res.once('finish', () => {
     // Who read the body may let go of it only later, which would end a mere `resume`.
     req.on('data', () => {}).resume()
+    // One that waits to be told to go on does not send its body any more; one that did not wait does.
+    if (isRefused) return close(req.socket)
     if (isLast) req.once('end', () => end(req.socket))
     const patience = res.statusCode === 408 ? PATIENCE_WITH_SLOW : PATIENCE
     setTimeout(() => {
       if (!req.complete) req.socket.destroy()
     }, patience).unref()
   })
+}
+
+/** Whether the client said that it waits to be told to go on, and was not. */
+function isUntold(res: Context['res']): boolean {
+  return Reflect.get(res, '_expect_continue') === true && Reflect.get(res, '_sent100') !== true
 }

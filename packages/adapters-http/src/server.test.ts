@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { attachEvidence, createSecurityFramework } from '@security-management/domain'
 import Koa from 'koa'
@@ -257,6 +258,20 @@ describe('a client that waits before it sends its body', () => {
     line.write(head('POST /api/v1/organizations', 'nobody', ...EXPECT))
     expect((await line.answer())?.status).toBe(401)
     expect(await line.ended()).toBe(true)
+  })
+
+  test('and did not wait gets the refusal, although more comes than anybody reads', async () => {
+    const { service, token } = await aService()
+    for (let times = 0; times < 20; times += 1) {
+      const line = await openLine(service)
+      line.write(head('GET /api/v1/me', token, 'Expect: 100-continue', 'Content-Length: 3000000'))
+      for (let part = 0; part < 30; part += 1) {
+        line.write(Buffer.alloc(100_000))
+        await nextTurn()
+      }
+      expect(await line.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+      expect(await line.ended()).toBe(true)
+    }
   })
 
   // Where the path names what the right is on, a stranger is refused as early as somebody without a token.

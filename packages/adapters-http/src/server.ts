@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { close } from './close.ts'
+import { close, ending } from './close.ts'
 import type { Served } from './context.ts'
 import { commonHeaders, failure, INVALID, refusedBeside, whenClosed } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
@@ -41,8 +41,6 @@ type Connection = {
   latest?: ServerResponse
   /** The answers that are not sent yet. */
   open: Set<ServerResponse>
-  /** Whether `latest` is the last one. */
-  isEnding: boolean
   /** Whether Node refused what came. */
   isRefused: boolean
 }
@@ -72,14 +70,14 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   const connectionOf = (socket: Duplex): Connection => {
     const known = connections.get(socket)
     if (known) return known
-    const made: Connection = { begun: 0, left: 0, open: new Set(), isEnding: false, isRefused: false }
+    const made: Connection = { begun: 0, left: 0, open: new Set(), isRefused: false }
     connections.set(socket, made)
     return made
   }
 
   /** Makes this answer the last one on its connection. */
   const endWith = (res: ServerResponse) => {
-    connectionOf(res.req.socket).isEnding = true
+    ending.add(res.req.socket)
     res.shouldKeepAlive = false
   }
 
@@ -95,7 +93,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
 
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     const connection = connectionOf(req.socket)
-    if (connection.isEnding) return leave(connection, req.socket)
+    if (ending.has(req.socket)) return leave(connection, req.socket)
     connection.begun += 1
     connection.latest = res
     connection.open.add(res)
@@ -154,9 +152,8 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     detached.add(socket)
     socket.once('close', () => detached.delete(socket)).on('error', () => socket.destroy())
     if ('setTimeout' in socket) (socket as Socket).setTimeout(IDLE, () => socket.destroy())
-    const connection = connectionOf(socket)
-    whenAllClosed(connection.open, () => {
-      if (connection.isEnding || !socket.writable) close(socket)
+    whenAllClosed(connectionOf(socket).open, () => {
+      if (ending.has(socket) || !socket.writable) close(socket)
       else onRefused(refuse(refusalAt(splitTarget(url).path), socket))
     })
   })
@@ -171,7 +168,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     const finish = () => {
       if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
       // Behind the last answer there is no other.
-      if (!isBody && connection.isEnding) return close(socket)
+      if (!isBody && ending.has(socket)) return close(socket)
       const served = refuse(refusalOf(error), socket)
       // A request that had begun has its own line in the log.
       if (!isBody) onRefused(served)
