@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { checkDocumented } from '../packages/adapters-http/src/testing/documented.ts'
 import type { Asked, Timed } from './others.ts'
 
 const { address, token, organization, lasting } = workerData as Asked
+/** Whether each answer is what the API document says: seen to once nobody is timed any more. */
+const checks: (() => void)[] = []
 const timed: Timed = { failed: 0, times: [] }
 const end = performance.now() + lasting
 
@@ -19,13 +22,19 @@ async function ask(path: string, bodyOf?: () => object): Promise<void> {
   }
 }
 
-async function answers(path: string, body?: object): Promise<boolean> {
+async function answers(path: string, sent?: object): Promise<boolean> {
+  const method = sent ? 'PUT' : 'GET'
   const response = await fetch(`${address}/api/v1${path}`, {
+    method,
     headers: { 'X-Service-Token': token, 'Content-Type': 'application/json' },
-    ...(body && { method: 'PUT', body: JSON.stringify(body) }),
+    ...(sent && { body: JSON.stringify(sent) }),
   })
-  const { error } = (await response.json()) as { error: number }
-  return response.status === 200 && error === 0
+  const { status } = response
+  const body = (await response.json()) as object
+  checks.push(() =>
+    checkDocumented(method, `/api/v1${path}`, { status, headers: Object.fromEntries(response.headers), body }),
+  )
+  return status === 200
 }
 
 await Promise.all([
@@ -34,4 +43,5 @@ await Promise.all([
   ask(`/organizations/${organization}`),
   ask(`/organizations/${organization}`, () => ({ number_employees: timed.times.length })),
 ])
+for (const check of checks) check()
 parentPort?.postMessage(timed)

@@ -10,9 +10,12 @@ export type Timed = { failed: number; times: number[] }
 /**
  * The latency of other clients: readers and a writer, one request after the other. They are timed in a thread of their own:
  * in that of a scenario they would wait for whatever else it does.
+ *
+ * @throws Error if an answer is not what the API document says.
  */
 export async function timeOthers(asked: Asked): Promise<Timed> {
-  const worker = new Worker(new URL('./others-thread.ts', import.meta.url), { workerData: asked })
+  const file = new URL('./others-thread.ts', import.meta.url)
+  const worker = new Worker(file, { workerData: asked, execArgv: ['--conditions=source'] })
   const [timed] = await once(worker, 'message')
   return timed as Timed
 }

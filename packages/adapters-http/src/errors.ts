@@ -101,7 +101,8 @@ export function errorEnvelope({
       if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
       send(ctx, status, envelope)
     }
-    noteServed()
+    // Who downloads one file after the other is not somebody else.
+    if (!state.pieces) noteServed()
     drain(ctx)
     // Koa would take an answer that was still waiting for those before it as open, and fail to pipe into it.
     if (ctx.res.destroyed) ctx.respond = false

@@ -242,18 +242,20 @@ const PATIENCE_WITH_SLOW = 1000
  */
 export function drain({ req, res }: Context): void {
   if (req.complete) return
-  const isRefused = isUntold(res)
-  const isLast = isRefused || !res.shouldKeepAlive
+  const waits = isUntold(res)
+  const isLast = waits || !res.shouldKeepAlive
   // Node would close the connection with the answer, and what still comes in would make the client lose it.
   res.shouldKeepAlive = true
   // By these marks Node still says in the answer that it is the last one, or the client would use the connection again.
-  if (isLast) Object.assign(res, { maxRequestsOnConnectionReached: true, _expect_continue: false })
-  if (isLast) ending.add(req.socket)
+  if (isLast) {
+    Object.assign(res, { maxRequestsOnConnectionReached: true, _expect_continue: false })
+    ending.add(req.socket)
+  }
   res.once('finish', () => {
     // Who read the body may let go of it only later, which would end a mere `resume`.
     req.on('data', () => {}).resume()
     // One that waits to be told to go on does not send its body any more; one that did not wait does.
-    if (isRefused) return close(req.socket)
+    if (waits) return close(req.socket)
     if (isLast) req.once('end', () => end(req.socket))
     const patience = res.statusCode === 408 ? PATIENCE_WITH_SLOW : PATIENCE
     setTimeout(() => {

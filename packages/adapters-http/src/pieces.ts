@@ -66,7 +66,7 @@ const REST = 3
 let last: Promise<unknown> = Promise.resolve()
 let served = Number.NEGATIVE_INFINITY
 
-/** A request was served, but for the pieces of its answer. */
+/** A request was served whose answer has no pieces. */
 export function noteServed(): void {
   served = performance.now()
 }

@@ -115,7 +115,7 @@ describe('what Node refuses by itself is an envelope as well', () => {
       const line = await openLine(service)
       const file = ['Content-Disposition: attachment; filename=a.json', 'Content-Type: application/json']
       line.write(head(`POST /api/v1/atb/${site.blocker}/traffic`, token, ...file, `Content-Length: ${count * size}`))
-      for (let times = 0; times < count && !line.end(); times += 1) {
+      for (let times = 0; times < count && !line.howEnded(); times += 1) {
         line.write(' '.repeat(size - 2) + (times === 0 ? ' [' : times === count - 1 ? ']\n' : '  '))
         await new Promise((resolve) => setTimeout(resolve, 40))
       }
@@ -473,8 +473,13 @@ describe('a connection', () => {
       ['requests without end', get.repeat(20_000)],
     ])('ends, whatever comes behind it: %s', async (_, behind) => {
       const { service, token, line } = await aRefused()
+      let read = 0
+      service.server.on('request', () => {
+        read += 1
+      })
       line.write(`12345${behind}`)
       expect(await line.answer()).toBeUndefined()
+      expect(read).toBeLessThanOrEqual(3000)
       await until(async () => (await connectionsOf(service)) === 0)
       expect((await call(service, 'GET', '/api/v1/me', { token })).status).toBe(200)
     })

@@ -9,7 +9,7 @@ export type Line = {
   /** The next answer, which has no body if it is that of a HEAD; undefined when the connection ended before one. */
   answer(method?: string): Promise<Answer | undefined>
   /** How the connection has ended, if it has: `end`, `close`, or the error. */
-  end(): string | undefined
+  howEnded(): string | undefined
   /** Whether the server ends the connection in time. */
   ended(patience?: number): Promise<boolean>
   /** Bytes that came and were not taken with an answer: of one that was cut, if the connection has ended. */
@@ -60,7 +60,7 @@ export async function openLine({ port }: { port: number }): Promise<Line> {
         })
       }
     },
-    end: () => over,
+    howEnded: () => over,
     async ended(patience = 5000) {
       const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), patience).unref())
       const end = (async () => {
