@@ -73,11 +73,11 @@ async function stopUnderLoad(context: Context, inside: Inside, server: TestServe
   })
   await sleep(context.random.between(100, 1000))
   const signalled = performance.now()
-  const { code, stderr } = await server.stop('SIGTERM')
+  const { code, signal, stderr } = await server.stop('SIGTERM')
   const took = performance.now() - signalled
   await Promise.all(clients)
 
-  context.check(code === 0, `round ${round.round}: it ended with ${code}`)
+  context.check(code === 0, `round ${round.round}: it ended with ${code ?? signal}: ${stderr.slice(-2000)}`)
   context.check(took < STOPS_WITHIN, `round ${round.round}: it took ${Math.round(took)} ms to stop`)
   context.check(!/"level":[56]0/.test(stderr), `round ${round.round}: the log holds an error`)
   for (const name of cuts) context.check(false, `an answer on connection ${name} was cut`)
@@ -183,8 +183,8 @@ async function restartInTurn(context: Context, inside: Inside, DATABASE_URL: str
   for (let turn = 0; turn < (context.size === 'full' ? 12 : 2); turn += 1) {
     await sleep(context.random.between(100, 500))
     const index = turn % servers.length
-    const { code } = (await servers[index]?.stop('SIGTERM')) ?? {}
-    context.check(code === 0, `a process behind the proxy ended with ${code}`)
+    const { code, signal } = (await servers[index]?.stop('SIGTERM')) ?? {}
+    context.check(code === 0, `a process behind the proxy ended with ${code ?? signal}`)
     servers[index] = await serve()
     counts.restarts += 1
   }

@@ -7,7 +7,14 @@ import {
   verifyEvents,
   verifyExport,
 } from '@security-management/domain'
-import { aFramework, anEvent, anOrganization, ODD_JSON, ODD_TEXT } from '@security-management/domain/contracts'
+import {
+  aBlocker,
+  aFramework,
+  anEvent,
+  anOrganization,
+  ODD_JSON,
+  ODD_TEXT,
+} from '@security-management/domain/contracts'
 import { systemSurroundings } from '@security-management/domain/memory'
 import Sqlite from 'better-sqlite3'
 import { type Kysely, sql } from 'kysely'
@@ -43,6 +50,7 @@ const PURGED_WITH_AN_ORGANIZATION = [
   'security_framework',
   'threat',
   'threat_blocker',
+  'traffic_day',
   'traffic_slot',
   'traffic_upload',
   'vpn_profile',
@@ -279,6 +287,29 @@ for (const { name, create, cleanUp } of testDatabases()) {
       expect(await ports.integrity()).toEqual([
         expect.stringMatching(/control refers? to no row of security_framework/),
       ])
+    })
+
+    test('a check of the database finds a day of traffic that is not the sum of its slots', async () => {
+      await migrate(database)
+      const ports = portsOf(database)
+      const blockers: number[] = []
+      await ports.transact(async ({ organizations, threatBlockers, traffic }) => {
+        const organization = await organizations.insert(anOrganization())
+        for (let index = 0; index < 21; index += 1) {
+          const id = await threatBlockers.insert(aBlocker({ organization, device_id: `${index}` }))
+          blockers.push(id)
+          await traffic.addSlots(
+            id,
+            [-300, 0, 300].map((start) => ({ start, total: 3, malicious: 2, found_later: 1 })),
+          )
+        }
+      })
+      expect(await ports.integrity()).toEqual([])
+      const wrong = (blocker: number | undefined, date: string) =>
+        `the traffic of threat blocker ${blocker} on ${date} is not what its slots come to`
+      await tamper(sql`update traffic_day set found_later = 0 where threat_blocker = ${blockers[0]} and start = -86400`)
+      await tamper(sql`delete from traffic_day where threat_blocker = ${blockers[20]} and start = 0`)
+      expect(await ports.integrity()).toEqual([wrong(blockers[0], '1969-12-31'), wrong(blockers[20], '1970-01-01')])
     })
 
     test('a check of the files finds chunks that are missing, and chunks of no file', async () => {

@@ -12,7 +12,42 @@ const MAX_PROBLEMS = 100
  */
 export async function integrity({ kind, reader }: Database): Promise<string[]> {
   const problems = kind === 'sqlite' ? await sqliteProblems(reader) : await postgresProblems(reader)
+  for await (const problem of wrongDays(reader)) {
+    if (problems.length >= MAX_PROBLEMS) break
+    problems.push(problem)
+  }
   return problems.slice(0, MAX_PROBLEMS)
+}
+
+/** Threat blockers whose counts are added up with one statement, which may have those of many years. */
+const BLOCKERS = 10
+
+/** Days of traffic that are not what their slots of five minutes come to. */
+async function* wrongDays(db: Kysely<Schema>): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const { rows: blockers } = await sql<{ id: number }>`
+      select id from threat_blocker where id > ${after} order by id limit ${BLOCKERS}
+    `.execute(db)
+    const last = blockers.at(-1)
+    if (!last) return
+    const { rows } = await sql<{ threat_blocker: number; day: number }>`
+      select threat_blocker, day from (
+        select threat_blocker, start - ((start % 86400) + 86400) % 86400 as day, total, malicious, found_later
+        from traffic_slot where threat_blocker > ${after} and threat_blocker <= ${last.id}
+        union all
+        select threat_blocker, start, -total, -malicious, -found_later
+        from traffic_day where threat_blocker > ${after} and threat_blocker <= ${last.id}
+      ) as counted
+      group by threat_blocker, day
+      having sum(total) <> 0 or sum(malicious) <> 0 or sum(found_later) <> 0
+      order by threat_blocker, day limit ${MAX_PROBLEMS}
+    `.execute(db)
+    for (const { threat_blocker, day } of rows) {
+      const date = new Date(day * 1000).toISOString().slice(0, 10)
+      yield `the traffic of threat blocker ${threat_blocker} on ${date} is not what its slots come to`
+    }
+    after = last.id
+  }
 }
 
 async function sqliteProblems(db: Kysely<Schema>): Promise<string[]> {

@@ -45,22 +45,29 @@ for (const { name, create, cleanUp } of testDatabases()) {
       await database.close()
     })
 
-    test('what was completed before the evidences were read for it is known after the upgrade', async () => {
+    /** A database as it was before the migration of this name, and the names of those that are left. */
+    async function databaseBefore(name: string) {
       const database = openDatabase(await create())
       const names = Object.keys(MIGRATIONS)
-      const upgrade = names.slice(names.indexOf('0012-last-completed'))
+      const upgrade = names.slice(names.indexOf(name))
       await migrate(
         database,
-        Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => !upgrade.includes(name))),
+        Object.fromEntries(Object.entries(MIGRATIONS).filter(([earlier]) => !upgrade.includes(earlier))),
       )
+      return { database, upgrade }
+    }
+    const AN_ORGANIZATION = sql`
+      insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
+        contacts, domains, ips, infrastructure)
+      values ('o', 'o', '', 0, '', '', '[]', '[]', '[]', '[]', '[]', '')
+    `
+
+    test('what was completed before the evidences were read for it is known after the upgrade', async () => {
+      const { database, upgrade } = await databaseBefore('0012-last-completed')
       const evidences = (...completed: [datetime: string, completed: number][]) =>
         JSON.stringify(completed.map(([datetime, done]) => ({ datetime, completed: done })))
       await database.unit(async (db) => {
-        await sql`
-          insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
-            contacts, domains, ips, infrastructure)
-          values ('o', 'o', '', 0, '', '', '[]', '[]', '[]', '[]', '[]', '')
-        `.execute(db)
+        await AN_ORGANIZATION.execute(db)
         await sql`insert into security_framework (organization, title, created_at) values (1, 't', '2026')`.execute(db)
         for (let index = 0; index < 25; index += 1) {
           const entries = evidences(['2026-01-03', 0], [`2026-01-02T${index}`, index], ['2026-01-01', 1])
@@ -78,6 +85,39 @@ for (const { name, create, cleanUp } of testDatabases()) {
           index === 7 ? null : index === 0 ? '2026-01-01' : `2026-01-02T${index}`,
         ),
       )
+      await database.close()
+    })
+
+    test('traffic of before it was counted by the day is counted so after the upgrade', async () => {
+      const { database, upgrade } = await databaseBefore('0014-traffic-by-day')
+      await database.unit(async (db) => {
+        await AN_ORGANIZATION.execute(db)
+        for (const device of ['one', 'other']) {
+          await sql`
+            insert into threat_blocker (organization, atb_key, type, email, plugin, endpoint, "privateIP", services,
+              device_id, created_at)
+            values (1, ${device}, 'series', '', '', '', '', '[]', ${device}, '2026')
+          `.execute(db)
+        }
+        for (const start of [-86_700, -300, 0, 300, 86_100, 86_400]) {
+          await sql`insert into traffic_slot values (1, ${start}, 5000000000, 2, 1)`.execute(db)
+        }
+        await sql`insert into traffic_slot values (2, 300, 1, 0, 0)`.execute(db)
+      })
+      expect(await migrate(database)).toMatchObject({ applied: upgrade })
+      const found = await database.reader
+        .selectFrom('traffic_day')
+        .selectAll()
+        .orderBy('threat_blocker')
+        .orderBy('start')
+        .execute()
+      expect(found).toEqual([
+        { threat_blocker: 1, start: -172_800, total: 5_000_000_000, malicious: 2, found_later: 1 },
+        { threat_blocker: 1, start: -86_400, total: 5_000_000_000, malicious: 2, found_later: 1 },
+        { threat_blocker: 1, start: 0, total: 15_000_000_000, malicious: 6, found_later: 3 },
+        { threat_blocker: 1, start: 86_400, total: 5_000_000_000, malicious: 2, found_later: 1 },
+        { threat_blocker: 2, start: 0, total: 1, malicious: 0, found_later: 0 },
+      ])
       await database.close()
     })
 

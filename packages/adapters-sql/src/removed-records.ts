@@ -12,6 +12,9 @@ const SHOWN: Record<RemovableKind, { organization: string; record: string; name:
   security_framework: { organization: 'organization', record: 'id', name: 'title' },
 }
 
+/** Holds sums of rows that are counted themselves when they are erased. */
+const SUMS = 'traffic_day'
+
 /** What can belong to an organization and has parts of its own. */
 const INSIDE = ['member', 'threat_blocker', 'vpn_profile', 'security_framework'] as const
 
@@ -70,7 +73,7 @@ function eraser(db: Kysely<Schema>, limit: number) {
       ) returning ${file === undefined ? sql`null` : sql.ref(file)} as file
     `.execute(db)
     for (const row of rows) if (row.file !== null) files.push(row.file)
-    if (rows.length > 0) counts.set(table, (counts.get(table) ?? 0) + rows.length)
+    if (rows.length > 0 && table !== SUMS) counts.set(table, (counts.get(table) ?? 0) + rows.length)
     left -= rows.length
     return left > 0
   }
@@ -120,6 +123,7 @@ function eraser(db: Kysely<Schema>, limit: number) {
     async threat_blocker(id) {
       return (
         (await erase('threat', sql`threat_blocker = ${id}`)) &&
+        (await erase(SUMS, sql`threat_blocker = ${id}`, 'start')) &&
         (await erase('traffic_slot', sql`threat_blocker = ${id}`, 'start')) &&
         (await erase('traffic_upload', sql`threat_blocker = ${id}`, 'id', 'raw_file')) &&
         (await eraseRecord('threat_blocker', id))

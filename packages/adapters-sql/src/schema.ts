@@ -124,6 +124,15 @@ export type Schema = {
     malicious: number
     found_later: Generated<number>
   }
+  /** What the slots of each day (UTC) come to. */
+  traffic_day: {
+    threat_blocker: number
+    /** Unix seconds. */
+    start: number
+    total: number
+    malicious: number
+    found_later: number
+  }
   threat: {
     id: Generated<number>
     threat_blocker: number

@@ -58,96 +58,105 @@ const SUMS = [
   sql<number>`cast(sum(malicious) as bigint)`.as('malicious'),
 ] as const
 
-/** Start of the unit of `seconds` that a slot lies in, before 1970 too, where `%` is negative. */
-function unitOf(seconds: number, slot = 'traffic_slot.start') {
-  const [start, length] = [sql.ref<number>(slot), sql<number>`cast(${seconds} as bigint)`]
+/** Requests counted by five minutes, and the same by the day. */
+type CountTable = 'traffic_slot' | 'traffic_day'
+
+/** Start of the unit of `seconds` that a time lies in, before 1970 too, where `%` is negative. */
+function unitOf(seconds: number, column: string) {
+  const [start, length] = [sql.ref<number>(column), sql<number>`cast(${seconds} as bigint)`]
   return sql<number>`${start} - ((${start} % ${length}) + ${length}) % ${length}`
 }
 
-/** The newest slot of a blocker, of those before `end` where that is given; null for none. */
-function newestSlot(blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
-  const early = end ? sql`and traffic_slot.start < ${end}` : sql``
-  return sql`(select max(traffic_slot.start) from traffic_slot where traffic_slot.threat_blocker = ${blocker} ${early})`
+/** The newest count of a blocker, of those before `end` where that is given; null for none. */
+function newest(table: CountTable, blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
+  const early = end ? sql`and counted.start < ${end}` : sql``
+  return sql`(
+    select max(counted.start) from ${sql.table(table)} as counted where counted.threat_blocker = ${blocker} ${early}
+  )`
 }
 
-/** Sum of a count over the unit of `seconds` that ends with its newest slot. */
-function sumOfUnit<Count extends 'total' | 'malicious'>(count: Count, seconds: number) {
+/** Sum over the unit of `seconds` that ends with its newest count. */
+function sumOfUnit<Field extends 'total' | 'malicious'>(table: CountTable, field: Field, seconds: number) {
   return sql<number>`(
-    select cast(sum(${sql.ref(`traffic_slot.${count}`)}) as bigint) from traffic_slot
-    where traffic_slot.threat_blocker = unit.threat_blocker
-      and traffic_slot.start >= ${unitOf(seconds, 'unit.slot')} and traffic_slot.start <= unit.slot
-  )`.as(count)
+    select cast(sum(${sql.ref(`counted.${field}`)}) as bigint) from ${sql.table(table)} as counted
+    where counted.threat_blocker = unit.threat_blocker
+      and counted.start >= ${unitOf(seconds, 'unit.newest')} and counted.start <= unit.newest
+  )`.as(field)
 }
 
 /**
  * The newest `count` units of `seconds` that have traffic, of each blocker of a JSON array. Each is found by a step back
  * from the one after it, so that of all that was ever counted only what is shown is read. The look-ups stand by themselves:
- * joined, PostgreSQL may read the whole table instead, and SQLite sorts all slots to group them.
+ * joined, PostgreSQL may read the whole table instead, and SQLite sorts all counts to group them.
  */
-function newestUnits(db: Kysely<Schema>, blockers: string, seconds: number, count: number) {
+function newestUnits(db: Kysely<Schema>, table: CountTable, blockers: string, seconds: number, count: number) {
   return db
-    .withRecursive('unit(threat_blocker, slot, newest, age)', (is) =>
+    .withRecursive('unit(threat_blocker, newest, newest_of_all, age)', (is) =>
       is
         .selectFrom((of) =>
           of
             .selectFrom(sql<{ value: number }>`${numbers(db, blockers)}`.as<'asked'>('asked'))
             .distinct()
-            .select(['asked.value as threat_blocker', newestSlot(sql.ref('asked.value')).as('slot')])
+            .select(['asked.value as threat_blocker', newest(table, sql.ref('asked.value')).as('newest')])
             .as('first'),
         )
-        .select(['first.threat_blocker', 'first.slot', 'first.slot as newest', sql<number>`1`.as('age')])
+        .select(['first.threat_blocker', 'first.newest', 'first.newest as newest_of_all', sql<number>`1`.as('age')])
         .unionAll(
           is
             .selectFrom('unit')
             .select([
               'unit.threat_blocker',
-              newestSlot(sql.ref('unit.threat_blocker'), unitOf(seconds, 'unit.slot')).as('slot'),
-              'unit.newest',
+              newest(table, sql.ref('unit.threat_blocker'), unitOf(seconds, 'unit.newest')).as('newest'),
+              'unit.newest_of_all',
               sql<number>`unit.age + 1`.as('age'),
             ])
-            .where('unit.slot', 'is not', null)
+            .where('unit.newest', 'is not', null)
             .where('unit.age', '<', sql.lit(count)),
         ),
     )
     .selectFrom('unit')
     .select([
       'unit.threat_blocker',
-      unitOf(seconds, 'unit.slot').as('start'),
-      sumOfUnit('total', seconds),
-      sumOfUnit('malicious', seconds),
+      unitOf(seconds, 'unit.newest').as('start'),
+      sumOfUnit(table, 'total', seconds),
+      sumOfUnit(table, 'malicious', seconds),
     ])
-    .where('unit.slot', 'is not', null)
+    .where('unit.newest', 'is not', null)
     .orderBy('unit.threat_blocker')
-    .orderBy('unit.slot')
+    .orderBy('unit.newest')
 }
 
 // The hours of the day that ends with each blocker's newest one.
 const findHours = hot((db, blockers: string) =>
-  newestUnits(db, blockers, HOUR, DAY / HOUR).where(
-    'unit.slot',
+  newestUnits(db, 'traffic_slot', blockers, HOUR, DAY / HOUR).where(
+    'unit.newest',
     '>=',
-    sql<number>`${unitOf(HOUR, 'unit.newest')} - ${sql.lit(DAY - HOUR)}`,
+    sql<number>`${unitOf(HOUR, 'unit.newest_of_all')} - ${sql.lit(DAY - HOUR)}`,
   ),
 )
 
 // The newest days of each blocker.
-const findDays = hot((db, blockers: string) => newestUnits(db, blockers, DAY, DAYS))
+const findDays = hot((db, blockers: string) => newestUnits(db, 'traffic_day', blockers, DAY, DAYS))
 
-const findUnits = hot((db, blockers: string, from: number, to: number, seconds: number) =>
-  db
-    .selectFrom((is) =>
-      is
-        .selectFrom('traffic_slot')
-        .select([unitOf(seconds).as('start'), 'total', 'malicious', 'found_later'])
-        .where('threat_blocker', 'in', numbers(db, blockers))
-        .where('start', '>=', from)
-        .where('start', '<', to)
-        .as('units'),
-    )
-    .select(['units.start', ...SUMS, sql<number>`cast(sum(found_later) as bigint)`.as('found_later')])
-    .groupBy('units.start')
-    .orderBy('units.start'),
-)
+function findUnits(table: CountTable) {
+  return hot((db, blockers: string, from: number, to: number, seconds: number) =>
+    db
+      .selectFrom((is) =>
+        is
+          .selectFrom(table)
+          .select([unitOf(seconds, `${table}.start`).as('start'), 'total', 'malicious', 'found_later'])
+          .where('threat_blocker', 'in', numbers(db, blockers))
+          .where('start', '>=', from)
+          .where('start', '<', to)
+          .as('units'),
+      )
+      .select(['units.start', ...SUMS, sql<number>`cast(sum(found_later) as bigint)`.as('found_later')])
+      .groupBy('units.start')
+      .orderBy('units.start'),
+  )
+}
+const findUnitsOfSlots = findUnits('traffic_slot')
+const findUnitsOfDays = findUnits('traffic_day')
 
 /** Uploads of active blockers that were judged by feeds before this version, and can be judged again. */
 function outdated(db: Kysely<Schema>, version: number, since: string) {
@@ -340,22 +349,31 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
     },
     async addSlots(threatBlocker, slots) {
       const byStart = (one: RequestCount, other: RequestCount) => one.start - other.start
-      await inParts(slots, byStart, (part) => upsertSlots(db, threatBlocker, part))
+      const days = new Map<number, RequestCount>()
+      await inParts(slots, byStart, async (part) => {
+        await upsertCounts(db, 'traffic_slot', threatBlocker, part)
+        for (const slot of part) addTo(days, slot)
+      })
+      await inParts(days.values(), byStart, (part) => upsertCounts(db, 'traffic_day', threatBlocker, part))
     },
     async counts(threatBlockers) {
-      const json = JSON.stringify(threatBlockers)
       const counts = new Map<number, TrafficCounts>()
       const countsOf = (threatBlocker: number) => {
         const known = counts.get(threatBlocker) ?? { hours: [], days: [] }
         counts.set(threatBlocker, known)
         return known
       }
-      for (const row of await findHours(db, json)) countsOf(row.threat_blocker).hours.push(toCount(row))
-      for (const row of await findDays(db, json)) countsOf(row.threat_blocker).days.push(toCount(row))
+      for (let index = 0; index < threatBlockers.length; index += BLOCKERS) {
+        if (index > 0) await nextTurn()
+        const part = JSON.stringify(threatBlockers.slice(index, index + BLOCKERS))
+        for (const row of await findHours(db, part)) countsOf(row.threat_blocker).hours.push(toCount(row))
+        for (const row of await findDays(db, part)) countsOf(row.threat_blocker).days.push(toCount(row))
+      }
       return counts
     },
     async statistics(threatBlockers, from, to, seconds) {
-      return findUnits(db, JSON.stringify(threatBlockers), from, to, seconds)
+      const find = seconds % DAY === 0 ? findUnitsOfDays : findUnitsOfSlots
+      return find(db, JSON.stringify(threatBlockers), from, to, seconds)
     },
     async addThreats(threatBlocker, threats) {
       await inParts(threats, byKey, (part) => upsertThreats(db, threatBlocker, part))
@@ -380,6 +398,9 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
 /** Rows that are stored with one statement: a few milliseconds on SQLite, where nothing else runs meanwhile. */
 const PART = 250
 
+/** Threat blockers whose counts are read with one statement, for the same reason. */
+const BLOCKERS = 50
+
 /**
  * Stores many rows, a part at a time, with a turn of the event loop between, so that they hold up nothing else. Each part
  * is sorted: in one order everywhere, two uploads to one blocker wait for each other and do not deadlock.
@@ -400,18 +421,33 @@ async function inParts<Row>(
   if (part.length > 0) await store(part.sort(order))
 }
 
-async function upsertSlots(db: Kysely<Schema>, threatBlocker: number, slots: RequestCount[]): Promise<void> {
-  const items = slots.map(({ start, total, malicious, found_later }) => [start, total, malicious, found_later])
+async function upsertCounts(
+  db: Kysely<Schema>,
+  table: CountTable,
+  threatBlocker: number,
+  counts: RequestCount[],
+): Promise<void> {
+  const items = counts.map(({ start, total, malicious, found_later }) => [start, total, malicious, found_later])
   const field = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
   await sql`
-    insert into traffic_slot (threat_blocker, start, total, malicious, found_later)
+    insert into ${sql.table(table)} as known (threat_blocker, start, total, malicious, found_later)
     select cast(${threatBlocker} as bigint), ${field(0)}, ${field(1)}, ${field(2)}, ${field(3)}
     from ${rows(db, JSON.stringify(items))} where true
     on conflict (threat_blocker, start) do update set
-      total = traffic_slot.total + excluded.total,
-      malicious = traffic_slot.malicious + excluded.malicious,
-      found_later = traffic_slot.found_later + excluded.found_later
+      total = known.total + excluded.total,
+      malicious = known.malicious + excluded.malicious,
+      found_later = known.found_later + excluded.found_later
   `.execute(db)
+}
+
+/** Adds a slot to the count of its day. */
+function addTo(days: Map<number, RequestCount>, { start, total, malicious, found_later }: RequestCount): void {
+  const day = Math.floor(start / DAY) * DAY
+  const known = days.get(day) ?? { start: day, total: 0, malicious: 0, found_later: 0 }
+  known.total += total
+  known.malicious += malicious
+  known.found_later += found_later
+  days.set(day, known)
 }
 
 function byKey(one: NewThreat, other: NewThreat): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Ports } from '../ports.ts'
-import { THREAT_ORDER, TRAFFIC_UPLOAD_ORDER } from '../traffic/traffic-store.ts'
+import { type RequestCount, THREAT_ORDER, TRAFFIC_UPLOAD_ORDER } from '../traffic/traffic-store.ts'
 import type { NewTrafficUpload } from '../traffic/traffic-upload.ts'
 import { aBlocker, anUpload, aSha256, aThreat, NO_ID, ODD_TEXT, storeOrganization } from './builders.ts'
 import { NOW, type Open, openFresh, openOnce } from './opened.ts'
@@ -263,6 +263,18 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect((await opened.ports.traffic.counts([])).size).toBe(0)
     })
 
+    test('counts of more blockers than are read at once', async () => {
+      const ids: number[] = []
+      for (let index = 0; index < 120; index += 1) {
+        const id = await storeBlocker()
+        await addHours(id, [MIDNIGHT, index + 1, 0])
+        ids.push(id)
+      }
+      const counts = await opened.ports.traffic.counts(ids)
+      const day = (index: number) => [{ start: MIDNIGHT, total: index + 1, malicious: 0 }]
+      expect(counts).toEqual(new Map(ids.map((id, index) => [id, { hours: day(index), days: day(index) }])))
+    })
+
     test('counts can be larger than 32 bits', async () => {
       const id = await storeBlocker()
       await addHours(id, [MIDNIGHT, 5_000_000_000, 3_000_000_000])
@@ -381,9 +393,39 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect(await opened.ports.traffic.statistics([id], MIDNIGHT, MIDNIGHT + HOUR, HOUR)).toEqual([
         { start: MIDNIGHT, total: 10, malicious: 7, found_later: 6 },
       ])
-      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
-        { start: MIDNIGHT, total: 10, malicious: 7 },
+      expect(await opened.ports.traffic.statistics([id], MIDNIGHT, MIDNIGHT + DAY, DAY)).toEqual([
+        { start: MIDNIGHT, total: 10, malicious: 7, found_later: 6 },
       ])
+      const shown = [{ start: MIDNIGHT, total: 10, malicious: 7 }]
+      expect((await opened.ports.traffic.counts([id])).get(id)).toEqual({ hours: shown, days: shown })
+    })
+
+    test('days of a thousand slots that come in any order, twice, are what their slots come to', async () => {
+      const id = await storeBlocker()
+      // Every day has a slot in each part that is stored at a time.
+      const slots = Array.from({ length: 1000 }, (_, index) => ({
+        start: MIDNIGHT + (index % 7) * DAY + Math.floor(index / 7) * 300,
+        total: index,
+        malicious: index % 3,
+        found_later: index % 2,
+      }))
+      await opened.ports.transact(({ traffic }) => traffic.addSlots(id, slots))
+      await opened.ports.transact(({ traffic }) => traffic.addSlots(id, slots.toReversed()))
+      const { traffic } = opened.ports
+      const [hours, days] = await Promise.all(
+        [HOUR, DAY].map((seconds) => traffic.statistics([id], MIDNIGHT, MIDNIGHT + 7 * DAY, seconds)),
+      )
+      const sum = (counts: RequestCount[], field: keyof RequestCount) =>
+        counts.reduce((all, one) => all + one[field], 0)
+      expect(days).toHaveLength(7)
+      for (const day of days ?? []) {
+        const within = (hours ?? []).filter(({ start }) => start >= day.start && start < day.start + DAY)
+        const [total, malicious, found_later] = (['total', 'malicious', 'found_later'] as const).map((field) =>
+          sum(within, field),
+        )
+        expect(day).toEqual({ start: day.start, total, malicious, found_later })
+      }
+      expect(sum(days ?? [], 'total')).toBe(2 * 499_500)
     })
 
     describe('judging again', () => {
