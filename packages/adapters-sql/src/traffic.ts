@@ -17,6 +17,7 @@ import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
+const SLOT = 300
 const HOUR = 3600
 const DAY = 24 * HOUR
 const DAYS = 30
@@ -348,11 +349,10 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return { organization: first.organization, uploads: found.length, requests } satisfies FoundLater
     },
     async addSlots(threatBlocker, slots) {
-      const byStart = (one: RequestCount, other: RequestCount) => one.start - other.start
       const days = new Map<number, RequestCount>()
       await inParts(slots, byStart, async (part) => {
         await upsertCounts(db, 'traffic_slot', threatBlocker, part)
-        for (const slot of part) addTo(days, slot)
+        for (const slot of part) addTo(days, Math.floor(slot.start / DAY) * DAY, slot)
       })
       await inParts(days.values(), byStart, (part) => upsertCounts(db, 'traffic_day', threatBlocker, part))
     },
@@ -363,17 +363,20 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
         counts.set(threatBlocker, known)
         return known
       }
-      for (let index = 0; index < threatBlockers.length; index += BLOCKERS) {
-        if (index > 0) await nextTurn()
-        const part = JSON.stringify(threatBlockers.slice(index, index + BLOCKERS))
-        for (const row of await findHours(db, part)) countsOf(row.threat_blocker).hours.push(toCount(row))
-        for (const row of await findDays(db, part)) countsOf(row.threat_blocker).days.push(toCount(row))
+      for await (const part of partsOf(threatBlockers, BLOCKERS)) {
+        const json = JSON.stringify(part)
+        for (const row of await findHours(db, json)) countsOf(row.threat_blocker).hours.push(toCount(row))
+        for (const row of await findDays(db, json)) countsOf(row.threat_blocker).days.push(toCount(row))
       }
       return counts
     },
     async statistics(threatBlockers, from, to, seconds) {
-      const find = seconds % DAY === 0 ? findUnitsOfDays : findUnitsOfSlots
-      return find(db, JSON.stringify(threatBlockers), from, to, seconds)
+      const [find, length] = seconds % DAY === 0 ? [findUnitsOfDays, DAY] : [findUnitsOfSlots, SLOT]
+      const units = new Map<number, RequestCount>()
+      for await (const part of partsOf(threatBlockers, Math.floor((ADDED * length) / (to - from)))) {
+        for (const row of await find(db, JSON.stringify(part), from, to, seconds)) addTo(units, row.start, row)
+      }
+      return [...units.values()].sort(byStart)
     },
     async addThreats(threatBlocker, threats) {
       await inParts(threats, byKey, (part) => upsertThreats(db, threatBlocker, part))
@@ -398,8 +401,20 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
 /** Rows that are stored with one statement: a few milliseconds on SQLite, where nothing else runs meanwhile. */
 const PART = 250
 
-/** Threat blockers whose counts are read with one statement, for the same reason. */
+/** Threat blockers whose charts are read with one statement, for the same reason. */
 const BLOCKERS = 50
+
+/** Counts that one statement adds up, where those of one threat blocker are not more. */
+const ADDED = 50_000
+
+/** Some of them at a time, at least one, with a turn of the event loop between. */
+async function* partsOf(threatBlockers: readonly number[], size: number): AsyncGenerator<number[]> {
+  const count = Math.max(1, size)
+  for (let index = 0; index < threatBlockers.length; index += count) {
+    if (index > 0) await nextTurn()
+    yield threatBlockers.slice(index, index + count)
+  }
+}
 
 /**
  * Stores many rows, a part at a time, with a turn of the event loop between, so that they hold up nothing else. Each part
@@ -440,14 +455,17 @@ async function upsertCounts(
   `.execute(db)
 }
 
-/** Adds a slot to the count of its day. */
-function addTo(days: Map<number, RequestCount>, { start, total, malicious, found_later }: RequestCount): void {
-  const day = Math.floor(start / DAY) * DAY
-  const known = days.get(day) ?? { start: day, total: 0, malicious: 0, found_later: 0 }
+/** Adds a count to that of the unit which begins at `start`. */
+function addTo(units: Map<number, RequestCount>, start: number, { total, malicious, found_later }: RequestCount): void {
+  const known = units.get(start) ?? { start, total: 0, malicious: 0, found_later: 0 }
   known.total += total
   known.malicious += malicious
   known.found_later += found_later
-  days.set(day, known)
+  units.set(start, known)
+}
+
+function byStart(one: RequestCount, other: RequestCount): number {
+  return one.start - other.start
 }
 
 function byKey(one: NewThreat, other: NewThreat): number {

@@ -345,10 +345,13 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         return addHours(id, ...(index % 2 ? hours : hours.toReversed()))
       })
       expect(fulfilled(results)).toHaveLength(10)
-      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
-        { start: MIDNIGHT, total: 100, malicious: 10 },
-        { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
-      ])
+      expect((await opened.ports.traffic.counts([id])).get(id)).toEqual({
+        hours: [
+          { start: MIDNIGHT, total: 100, malicious: 10 },
+          { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
+        ],
+        days: [{ start: MIDNIGHT, total: 110, malicious: 10 }],
+      })
     })
 
     test('statistics add up the slots of all blockers asked for, by units of any length, within the period alone', async () => {
@@ -369,6 +372,24 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         { start: MIDNIGHT + 300, total: 16, malicious: 2, found_later: 0 },
       ])
       expect(await traffic.statistics([], MIDNIGHT, MIDNIGHT + DAY, 300)).toEqual([])
+    })
+
+    test('statistics of many blockers over a long period add up, oldest first', async () => {
+      const ids: number[] = []
+      for (let index = 0; index < 12; index += 1) {
+        const id = await storeBlocker()
+        await addHours(id, [MIDNIGHT - (index + 1) * DAY, 1, 1], [MIDNIGHT, 10, 0])
+        ids.push(id)
+      }
+      const { traffic } = opened.ports
+      // Ten thousand hours, of which a statement reads only some blockers' at a time.
+      for (const seconds of [HOUR, DAY]) {
+        const found = await traffic.statistics(ids, MIDNIGHT - 416 * DAY, MIDNIGHT + DAY, seconds)
+        expect(found.map(({ start, total, malicious }) => [(MIDNIGHT - start) / DAY, total, malicious])).toEqual([
+          ...Array.from({ length: 12 }, (_, index) => [12 - index, 1, 1]),
+          [0, 120, 0],
+        ])
+      }
     })
 
     test('statistics before 1970 fall into the units that they lie in', async () => {
