@@ -50,8 +50,8 @@ const PURGED_WITH_AN_ORGANIZATION = [
   'security_framework',
   'threat',
   'threat_blocker',
-  'traffic_day',
   'traffic_slot',
+  'traffic_sum',
   'traffic_upload',
   'vpn_profile',
 ]
@@ -289,13 +289,13 @@ for (const { name, create, cleanUp } of testDatabases()) {
       ])
     })
 
-    test('a check of the database finds a day of traffic that is not the sum of its slots', async () => {
+    test('a check of the database finds hours and days of traffic that are not what their slots come to', async () => {
       await migrate(database)
       const ports = portsOf(database)
       const blockers: number[] = []
       await ports.transact(async ({ organizations, threatBlockers, traffic }) => {
         const organization = await organizations.insert(anOrganization())
-        for (let index = 0; index < 21; index += 1) {
+        for (let index = 0; index < 3; index += 1) {
           const id = await threatBlockers.insert(aBlocker({ organization, device_id: `${index}` }))
           blockers.push(id)
           await traffic.addSlots(
@@ -304,12 +304,52 @@ for (const { name, create, cleanUp } of testDatabases()) {
           )
         }
       })
+      const [one, two, three] = blockers
       expect(await ports.integrity()).toEqual([])
-      const wrong = (blocker: number | undefined, date: string) =>
-        `the traffic of threat blocker ${blocker} on ${date} is not what its slots come to`
-      await tamper(sql`update traffic_day set found_later = 0 where threat_blocker = ${blockers[0]} and start = -86400`)
-      await tamper(sql`delete from traffic_day where threat_blocker = ${blockers[20]} and start = 0`)
-      expect(await ports.integrity()).toEqual([wrong(blockers[0], '1969-12-31'), wrong(blockers[20], '1970-01-01')])
+      const wrong = (unit: string, start: string, blocker: number | undefined) =>
+        `the ${unit} from ${start} of threat blocker ${blocker} is not what its slots come to`
+      await tamper(sql`update traffic_sum set total = 4 where threat_blocker = ${one} and start = -3600`)
+      await tamper(sql`update traffic_sum set malicious = 0 where threat_blocker = ${one} and start = -86400`)
+      await tamper(sql`
+        update traffic_sum set found_later = 3 where threat_blocker = ${two} and start = 0 and seconds = 3600
+      `)
+      await tamper(sql`delete from traffic_sum where threat_blocker = ${two} and start = 0 and seconds = 86400`)
+      await tamper(sql`delete from traffic_slot where threat_blocker = ${three} and start = -300`)
+      await tamper(sql`update traffic_sum set start = 1e15 where threat_blocker = ${three} and start = -86400`)
+      expect(await ports.integrity()).toEqual([
+        wrong('hour', '1969-12-31T23:00:00.000Z', one),
+        wrong('day', '1969-12-31T00:00:00.000Z', one),
+        wrong('hour', '1970-01-01T00:00:00.000Z', two),
+        wrong('day', '1970-01-01T00:00:00.000Z', two),
+        wrong('hour', '1969-12-31T23:00:00.000Z', three),
+        wrong('day', '1000000000000000', three),
+      ])
+    })
+
+    test('what a purge that was broken off leaves of traffic is what its slots come to', async () => {
+      await migrate(database)
+      const ports = portsOf(database)
+      const blocker = await ports.transact(async ({ organizations, threatBlockers, traffic }) => {
+        const organization = await organizations.insert(anOrganization())
+        const id = await threatBlockers.insert(aBlocker({ organization }))
+        const slots = [-86_700, -300, 0, 300, 3600, 86_100, 90_000].map((start) => ({ start, total: 3, malicious: 2 }))
+        await traffic.addSlots(
+          id,
+          slots.map((slot) => ({ ...slot, found_later: 1 })),
+        )
+        await threatBlockers.remove(id, '2026-01-01T00:00:00.000Z')
+        return id
+      })
+      const purge = () =>
+        ports.transact(({ removedRecords }) => removedRecords.purge('threat_blocker', blocker, '9999', 1))
+      const left: number[] = []
+      for (let isDone = false; !isDone; ) {
+        isDone = (await purge())?.isDone ?? true
+        expect(await ports.integrity()).toEqual([])
+        const { days = [] } = (await ports.traffic.counts([blocker])).get(blocker) ?? {}
+        left.push(days.reduce((sum, { total }) => sum + total, 0))
+      }
+      expect(left).toEqual([18, 15, 12, 9, 6, 3, 0, 0])
     })
 
     test('a check of the files finds chunks that are missing, and chunks of no file', async () => {

@@ -8,47 +8,54 @@ const MAX_PROBLEMS = 100
 /**
  * What is wrong with the database, a line each. SQLite checks every page and index of its file. PostgreSQL has no such
  * command; what can be asked of it is whether every index is valid and every reference leads to a row. Its pages are
- * for its own checksums and `pg_amcheck`.
+ * for its own checksums and `pg_amcheck`. Of both it is asked whether sums of traffic are right.
  */
 export async function integrity({ kind, reader }: Database): Promise<string[]> {
   const problems = kind === 'sqlite' ? await sqliteProblems(reader) : await postgresProblems(reader)
-  for await (const problem of wrongDays(reader)) {
+  for await (const problem of wrongSums(reader)) {
     if (problems.length >= MAX_PROBLEMS) break
     problems.push(problem)
   }
   return problems.slice(0, MAX_PROBLEMS)
 }
 
-/** Threat blockers whose counts are added up with one statement, which may have those of many years. */
-const BLOCKERS = 10
-
-/** Days of traffic that are not what their slots of five minutes come to. */
-async function* wrongDays(db: Kysely<Schema>): AsyncGenerator<string> {
+/** Hours and days of traffic that are not what their slots of five minutes come to. */
+async function* wrongSums(db: Kysely<Schema>): AsyncGenerator<string> {
   for (let after = 0; ; ) {
+    // One at a time: each may have slots of many years.
     const { rows: blockers } = await sql<{ id: number }>`
-      select id from threat_blocker where id > ${after} order by id limit ${BLOCKERS}
+      select id from threat_blocker where id > ${after} order by id limit 1
     `.execute(db)
-    const last = blockers.at(-1)
-    if (!last) return
-    const { rows } = await sql<{ threat_blocker: number; day: number }>`
-      select threat_blocker, day from (
-        select threat_blocker, start - ((start % 86400) + 86400) % 86400 as day, total, malicious, found_later
-        from traffic_slot where threat_blocker > ${after} and threat_blocker <= ${last.id}
-        union all
-        select threat_blocker, start, -total, -malicious, -found_later
-        from traffic_day where threat_blocker > ${after} and threat_blocker <= ${last.id}
-      ) as counted
-      group by threat_blocker, day
-      having sum(total) <> 0 or sum(malicious) <> 0 or sum(found_later) <> 0
-      order by threat_blocker, day limit ${MAX_PROBLEMS}
-    `.execute(db)
-    for (const { threat_blocker, day } of rows) {
-      const date = new Date(day * 1000).toISOString().slice(0, 10)
-      yield `the traffic of threat blocker ${threat_blocker} on ${date} is not what its slots come to`
+    const blocker = blockers[0]
+    if (!blocker) return
+    for (const [unit, seconds] of UNITS) {
+      const length = sql.lit(seconds)
+      const { rows } = await sql<{ unit: number }>`
+        select unit from (
+          select start - ((start % ${length}) + ${length}) % ${length} as unit, total, malicious, found_later
+          from traffic_slot where threat_blocker = ${blocker.id}
+          union all
+          select start, -total, -malicious, -found_later
+          from traffic_sum where threat_blocker = ${blocker.id} and seconds = ${length}
+        ) as counted
+        group by unit having sum(total) <> 0 or sum(malicious) <> 0 or sum(found_later) <> 0
+        order by unit limit ${MAX_PROBLEMS}
+      `.execute(db)
+      for (const row of rows) {
+        const time = new Date(row.unit * 1000)
+        const start = Number.isNaN(time.getTime()) ? row.unit : time.toISOString()
+        yield `the ${unit} from ${start} of threat blocker ${blocker.id} is not what its slots come to`
+      }
     }
-    after = last.id
+    after = blocker.id
   }
 }
+
+/** Units that slots are summed up in, in seconds. */
+const UNITS = [
+  ['hour', 3600],
+  ['day', 86_400],
+] as const
 
 async function sqliteProblems(db: Kysely<Schema>): Promise<string[]> {
   const checked = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)

@@ -88,8 +88,8 @@ for (const { name, create, cleanUp } of testDatabases()) {
       await database.close()
     })
 
-    test('traffic of before it was counted by the day is counted so after the upgrade', async () => {
-      const { database, upgrade } = await databaseBefore('0014-traffic-by-day')
+    test('traffic of before it was counted by the hour and the day is counted so after the upgrade', async () => {
+      const { database, upgrade } = await databaseBefore('0014-traffic-sums')
       await database.unit(async (db) => {
         await AN_ORGANIZATION.execute(db)
         for (const device of ['one', 'other']) {
@@ -105,18 +105,30 @@ for (const { name, create, cleanUp } of testDatabases()) {
         await sql`insert into traffic_slot values (2, 300, 1, 0, 0)`.execute(db)
       })
       expect(await migrate(database)).toMatchObject({ applied: upgrade })
-      const found = await database.reader
-        .selectFrom('traffic_day')
-        .selectAll()
-        .orderBy('threat_blocker')
-        .orderBy('start')
-        .execute()
-      expect(found).toEqual([
-        { threat_blocker: 1, start: -172_800, total: 5_000_000_000, malicious: 2, found_later: 1 },
-        { threat_blocker: 1, start: -86_400, total: 5_000_000_000, malicious: 2, found_later: 1 },
-        { threat_blocker: 1, start: 0, total: 15_000_000_000, malicious: 6, found_later: 3 },
-        { threat_blocker: 1, start: 86_400, total: 5_000_000_000, malicious: 2, found_later: 1 },
-        { threat_blocker: 2, start: 0, total: 1, malicious: 0, found_later: 0 },
+      const sums = async (seconds: number) => {
+        const rows = await database.reader
+          .selectFrom('traffic_sum')
+          .selectAll()
+          .where('seconds', '=', seconds)
+          .orderBy('threat_blocker')
+          .orderBy('start')
+          .execute()
+        return rows.map((row) => [row.threat_blocker, row.start, row.total, row.malicious, row.found_later])
+      }
+      expect(await sums(86_400)).toEqual([
+        [1, -172_800, 5_000_000_000, 2, 1],
+        [1, -86_400, 5_000_000_000, 2, 1],
+        [1, 0, 15_000_000_000, 6, 3],
+        [1, 86_400, 5_000_000_000, 2, 1],
+        [2, 0, 1, 0, 0],
+      ])
+      expect(await sums(3600)).toEqual([
+        [1, -90_000, 5_000_000_000, 2, 1],
+        [1, -3600, 5_000_000_000, 2, 1],
+        [1, 0, 10_000_000_000, 4, 2],
+        [1, 82_800, 5_000_000_000, 2, 1],
+        [1, 86_400, 5_000_000_000, 2, 1],
+        [2, 0, 1, 0, 0],
       ])
       await database.close()
     })

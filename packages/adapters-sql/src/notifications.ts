@@ -43,11 +43,12 @@ export function sqlNotifications(db: Kysely<Schema>): NotificationStore {
       return { notification: { ...toNotification(row), read: true }, wasUnread: numUpdatedRows > 0n }
     },
     async markAllRead(user, organizations) {
+      const unread = visible(db, user, organizations).where('notification.read', '=', 0)
       const rows = await db
         .updateTable('notification')
         .set({ read: 1 })
         .where('read', '=', 0)
-        .where('id', 'in', visible(db, user, organizations).clearSelect().select('notification.id'))
+        .where('id', 'in', unread.clearSelect().select('notification.id'))
         .returning('organization')
         .execute()
       const marked = new Map<number, number>()

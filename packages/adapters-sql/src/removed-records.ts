@@ -2,6 +2,7 @@ import type { RemovableKind, RemovedRecord, RemovedRecordStore } from '@security
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
 import type { Schema } from './schema.ts'
+import { sumUp } from './traffic.ts'
 
 /** For each kind, whose table is called as the kind, the columns of what an operator is shown of it. */
 const SHOWN: Record<RemovableKind, { organization: string; record: string; name: string }> = {
@@ -11,9 +12,6 @@ const SHOWN: Record<RemovableKind, { organization: string; record: string; name:
   vpn_profile: { organization: 'organization', record: 'id', name: 'email' },
   security_framework: { organization: 'organization', record: 'id', name: 'title' },
 }
-
-/** Holds sums of rows that are counted themselves when they are erased. */
-const SUMS = 'traffic_day'
 
 /** What can belong to an organization and has parts of its own. */
 const INSIDE = ['member', 'threat_blocker', 'vpn_profile', 'security_framework'] as const
@@ -73,9 +71,23 @@ function eraser(db: Kysely<Schema>, limit: number) {
       ) returning ${file === undefined ? sql`null` : sql.ref(file)} as file
     `.execute(db)
     for (const row of rows) if (row.file !== null) files.push(row.file)
-    if (rows.length > 0 && table !== SUMS) counts.set(table, (counts.get(table) ?? 0) + rows.length)
+    if (rows.length > 0) counts.set(table, (counts.get(table) ?? 0) + rows.length)
     left -= rows.length
     return left > 0
+  }
+
+  /** The slots of a threat blocker, oldest first, with the hours and days that they are summed up in. */
+  async function eraseSlots(id: number): Promise<boolean> {
+    const areGone = await erase('traffic_slot', sql`threat_blocker = ${id}`, 'start')
+    const { rows } = await sql<{ oldest: number | null }>`
+      select min(start) as oldest from traffic_slot where threat_blocker = ${id}
+    `.execute(db)
+    const oldest = rows[0]?.oldest ?? null
+    const isBegun = oldest === null ? sql`true` : sql`start <= ${oldest}`
+    await sql`delete from traffic_sum where threat_blocker = ${id} and ${isBegun}`.execute(db)
+    // Whoever is restored in the middle of it keeps sums of the slots that are left.
+    if (oldest !== null) await sumUp(db, id, oldest)
+    return areGone
   }
 
   /** The record itself: one row, for which there is room when nothing hangs on it any more. */
@@ -123,8 +135,7 @@ function eraser(db: Kysely<Schema>, limit: number) {
     async threat_blocker(id) {
       return (
         (await erase('threat', sql`threat_blocker = ${id}`)) &&
-        (await erase(SUMS, sql`threat_blocker = ${id}`, 'start')) &&
-        (await erase('traffic_slot', sql`threat_blocker = ${id}`, 'start')) &&
+        (await eraseSlots(id)) &&
         (await erase('traffic_upload', sql`threat_blocker = ${id}`, 'id', 'raw_file')) &&
         (await eraseRecord('threat_blocker', id))
       )

@@ -124,9 +124,11 @@ export type Schema = {
     malicious: number
     found_later: Generated<number>
   }
-  /** What the slots of each day (UTC) come to. */
-  traffic_day: {
+  /** What the slots of each hour and each day (UTC) come to. */
+  traffic_sum: {
     threat_blocker: number
+    /** Length of the unit: 3,600 or 86,400. */
+    seconds: number
     /** Unix seconds. */
     start: number
     total: number

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type {
-  FoundLater,
-  NewThreat,
-  RequestCount,
-  SlotCount,
-  Threat,
-  ThreatBlocker,
-  TrafficCounts,
-  TrafficStore,
-  TrafficUpload,
+import {
+  type FoundLater,
+  type NewThreat,
+  type RequestCount,
+  SLOT,
+  type SlotCount,
+  type Threat,
+  type ThreatBlocker,
+  type TrafficCounts,
+  type TrafficStore,
+  type TrafficUpload,
 } from '@security-management/domain'
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { kindOf } from './column-types.ts'
@@ -17,7 +18,6 @@ import { holdFile } from './files.ts'
 import { hot } from './hot.ts'
 import type { Schema } from './schema.ts'
 
-const SLOT = 300
 const HOUR = 3600
 const DAY = 24 * HOUR
 const DAYS = 30
@@ -57,10 +57,8 @@ const THREAT = [
 const SUMS = [
   sql<number>`cast(sum(total) as bigint)`.as('total'),
   sql<number>`cast(sum(malicious) as bigint)`.as('malicious'),
+  sql<number>`cast(sum(found_later) as bigint)`.as('found_later'),
 ] as const
-
-/** Requests counted by five minutes, and the same by the day. */
-type CountTable = 'traffic_slot' | 'traffic_day'
 
 /** Start of the unit of `seconds` that a time lies in, before 1970 too, where `%` is negative. */
 function unitOf(seconds: number, column: string) {
@@ -68,96 +66,94 @@ function unitOf(seconds: number, column: string) {
   return sql<number>`${start} - ((${start} % ${length}) + ${length}) % ${length}`
 }
 
-/** The newest count of a blocker, of those before `end` where that is given; null for none. */
-function newest(table: CountTable, blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
-  const early = end ? sql`and counted.start < ${end}` : sql``
+/** The newest unit of a blocker that has traffic, of those before `end` where that is given; null for none. */
+function newest(seconds: number, blocker: RawBuilder<unknown>, end?: RawBuilder<unknown>): RawBuilder<number | null> {
+  const early = end ? sql`and start < ${end}` : sql``
   return sql`(
-    select max(counted.start) from ${sql.table(table)} as counted where counted.threat_blocker = ${blocker} ${early}
+    select max(start) from traffic_sum
+    where traffic_sum.threat_blocker = ${blocker} and traffic_sum.seconds = ${sql.lit(seconds)} ${early}
   )`
 }
 
-/** Sum over the unit of `seconds` that ends with its newest count. */
-function sumOfUnit<Field extends 'total' | 'malicious'>(table: CountTable, field: Field, seconds: number) {
-  return sql<number>`(
-    select cast(sum(${sql.ref(`counted.${field}`)}) as bigint) from ${sql.table(table)} as counted
-    where counted.threat_blocker = unit.threat_blocker
-      and counted.start >= ${unitOf(seconds, 'unit.newest')} and counted.start <= unit.newest
-  )`.as(field)
-}
-
 /**
- * The newest `count` units of `seconds` that have traffic, of each blocker of a JSON array. Each is found by a step back
- * from the one after it, so that of all that was ever counted only what is shown is read. The look-ups stand by themselves:
- * joined, PostgreSQL may read the whole table instead, and SQLite sorts all counts to group them.
+ * The newest `count` units of `seconds`, an hour or a day, that have traffic, of each blocker of a JSON array. Each is found
+ * by a step back from the one after it, so that of all that was ever counted only what is shown is read. The look-ups stand
+ * by themselves: joined, PostgreSQL may read the whole table instead, and SQLite sorts all units to group them.
  */
-function newestUnits(db: Kysely<Schema>, table: CountTable, blockers: string, seconds: number, count: number) {
+function newestUnits(db: Kysely<Schema>, blockers: string, seconds: number, count: number) {
+  const countOf = (field: 'total' | 'malicious') =>
+    sql<number>`(
+      select ${sql.ref(field)} from traffic_sum where traffic_sum.threat_blocker = unit.threat_blocker
+        and traffic_sum.seconds = ${sql.lit(seconds)} and traffic_sum.start = unit.start
+    )`.as(field)
   return db
-    .withRecursive('unit(threat_blocker, newest, newest_of_all, age)', (is) =>
+    .withRecursive('unit(threat_blocker, start, newest, age)', (is) =>
       is
         .selectFrom((of) =>
           of
             .selectFrom(sql<{ value: number }>`${numbers(db, blockers)}`.as<'asked'>('asked'))
             .distinct()
-            .select(['asked.value as threat_blocker', newest(table, sql.ref('asked.value')).as('newest')])
+            .select(['asked.value as threat_blocker', newest(seconds, sql.ref('asked.value')).as('start')])
             .as('first'),
         )
-        .select(['first.threat_blocker', 'first.newest', 'first.newest as newest_of_all', sql<number>`1`.as('age')])
+        .select(['first.threat_blocker', 'first.start', 'first.start as newest', sql<number>`1`.as('age')])
         .unionAll(
           is
             .selectFrom('unit')
             .select([
               'unit.threat_blocker',
-              newest(table, sql.ref('unit.threat_blocker'), unitOf(seconds, 'unit.newest')).as('newest'),
-              'unit.newest_of_all',
+              newest(seconds, sql.ref('unit.threat_blocker'), sql.ref('unit.start')).as('start'),
+              'unit.newest',
               sql<number>`unit.age + 1`.as('age'),
             ])
-            .where('unit.newest', 'is not', null)
+            .where('unit.start', 'is not', null)
             .where('unit.age', '<', sql.lit(count)),
         ),
     )
     .selectFrom('unit')
-    .select([
-      'unit.threat_blocker',
-      unitOf(seconds, 'unit.newest').as('start'),
-      sumOfUnit(table, 'total', seconds),
-      sumOfUnit(table, 'malicious', seconds),
-    ])
-    .where('unit.newest', 'is not', null)
+    .select(['unit.threat_blocker', sql<number>`unit.start`.as('start'), countOf('total'), countOf('malicious')])
+    .where('unit.start', 'is not', null)
     .orderBy('unit.threat_blocker')
-    .orderBy('unit.newest')
+    .orderBy('unit.start')
 }
 
 // The hours of the day that ends with each blocker's newest one.
 const findHours = hot((db, blockers: string) =>
-  newestUnits(db, 'traffic_slot', blockers, HOUR, DAY / HOUR).where(
-    'unit.newest',
+  newestUnits(db, blockers, HOUR, DAY / HOUR).where(
+    'unit.start',
     '>=',
-    sql<number>`${unitOf(HOUR, 'unit.newest_of_all')} - ${sql.lit(DAY - HOUR)}`,
+    sql<number>`unit.newest - ${sql.lit(DAY - HOUR)}`,
   ),
 )
 
 // The newest days of each blocker.
-const findDays = hot((db, blockers: string) => newestUnits(db, 'traffic_day', blockers, DAY, DAYS))
+const findDays = hot((db, blockers: string) => newestUnits(db, blockers, DAY, DAYS))
 
-function findUnits(table: CountTable) {
-  return hot((db, blockers: string, from: number, to: number, seconds: number) =>
-    db
-      .selectFrom((is) =>
-        is
-          .selectFrom(table)
-          .select([unitOf(seconds, `${table}.start`).as('start'), 'total', 'malicious', 'found_later'])
-          .where('threat_blocker', 'in', numbers(db, blockers))
-          .where('start', '>=', from)
-          .where('start', '<', to)
-          .as('units'),
-      )
-      .select(['units.start', ...SUMS, sql<number>`cast(sum(found_later) as bigint)`.as('found_later')])
-      .groupBy('units.start')
-      .orderBy('units.start'),
-  )
-}
-const findUnitsOfSlots = findUnits('traffic_slot')
-const findUnitsOfDays = findUnits('traffic_day')
+const findSums = hot((db, blockers: string, from: number, to: number, seconds: number) =>
+  db
+    .selectFrom('traffic_sum')
+    .select(['start', ...SUMS])
+    .where('threat_blocker', 'in', numbers(db, blockers))
+    .where('seconds', '=', seconds)
+    .where('start', '>=', from)
+    .where('start', '<', to)
+    .groupBy('start'),
+)
+
+const findUnits = hot((db, blockers: string, from: number, to: number, seconds: number) =>
+  db
+    .selectFrom((is) =>
+      is
+        .selectFrom('traffic_slot')
+        .select([unitOf(seconds, 'traffic_slot.start').as('start'), 'total', 'malicious', 'found_later'])
+        .where('threat_blocker', 'in', numbers(db, blockers))
+        .where('start', '>=', from)
+        .where('start', '<', to)
+        .as('units'),
+    )
+    .select(['units.start', ...SUMS])
+    .groupBy('units.start'),
+)
 
 /** Uploads of active blockers that were judged by feeds before this version, and can be judged again. */
 function outdated(db: Kysely<Schema>, version: number, since: string) {
@@ -349,12 +345,16 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return { organization: first.organization, uploads: found.length, requests } satisfies FoundLater
     },
     async addSlots(threatBlocker, slots) {
-      const days = new Map<number, RequestCount>()
+      const sums = new Map(SUMMED.map((seconds) => [seconds, new Map<number, RequestCount>()]))
       await inParts(slots, byStart, async (part) => {
-        await upsertCounts(db, 'traffic_slot', threatBlocker, part)
-        for (const slot of part) addTo(days, Math.floor(slot.start / DAY) * DAY, slot)
+        await upsertSlots(db, threatBlocker, part)
+        for (const [seconds, units] of sums) {
+          for (const slot of part) addTo(units, Math.floor(slot.start / seconds) * seconds, slot)
+        }
       })
-      await inParts(days.values(), byStart, (part) => upsertCounts(db, 'traffic_day', threatBlocker, part))
+      for (const [seconds, units] of sums) {
+        await inParts(units.values(), byStart, (part) => upsertSums(db, threatBlocker, seconds, part))
+      }
     },
     async counts(threatBlockers) {
       const counts = new Map<number, TrafficCounts>()
@@ -363,7 +363,7 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
         counts.set(threatBlocker, known)
         return known
       }
-      for await (const part of partsOf(threatBlockers, BLOCKERS)) {
+      for await (const part of partsOf([...new Set(threatBlockers)], BLOCKERS)) {
         const json = JSON.stringify(part)
         for (const row of await findHours(db, json)) countsOf(row.threat_blocker).hours.push(toCount(row))
         for (const row of await findDays(db, json)) countsOf(row.threat_blocker).days.push(toCount(row))
@@ -371,7 +371,7 @@ export function sqlTraffic(db: Kysely<Schema>): TrafficStore {
       return counts
     },
     async statistics(threatBlockers, from, to, seconds) {
-      const [find, length] = seconds % DAY === 0 ? [findUnitsOfDays, DAY] : [findUnitsOfSlots, SLOT]
+      const [find, length] = SUMMED.includes(seconds) ? [findSums, seconds] : [findUnits, SLOT]
       const units = new Map<number, RequestCount>()
       for await (const part of partsOf(threatBlockers, Math.floor((ADDED * length) / (to - from)))) {
         for (const row of await find(db, JSON.stringify(part), from, to, seconds)) addTo(units, row.start, row)
@@ -404,8 +404,11 @@ const PART = 250
 /** Threat blockers whose charts are read with one statement, for the same reason. */
 const BLOCKERS = 50
 
-/** Counts that one statement adds up, where those of one threat blocker are not more. */
+/** Counts that one statement adds up, or more where one threat blocker has more in the period. */
 const ADDED = 50_000
+
+/** Units that are counted beside the slots. */
+const SUMMED: readonly number[] = [HOUR, DAY]
 
 /** Some of them at a time, at least one, with a turn of the event loop between. */
 async function* partsOf(threatBlockers: readonly number[], size: number): AsyncGenerator<number[]> {
@@ -436,23 +439,47 @@ async function inParts<Row>(
   if (part.length > 0) await store(part.sort(order))
 }
 
-async function upsertCounts(
-  db: Kysely<Schema>,
-  table: CountTable,
-  threatBlocker: number,
-  counts: RequestCount[],
-): Promise<void> {
+async function upsertSlots(db: Kysely<Schema>, threatBlocker: number, slots: RequestCount[]): Promise<void> {
+  await sql`
+    insert into traffic_slot as known (threat_blocker, start, total, malicious, found_later)
+    select cast(${threatBlocker} as bigint), ${countsOf(db, slots)} where true
+    on conflict (threat_blocker, start) do update set ${ADD_TO_KNOWN}
+  `.execute(db)
+}
+
+async function upsertSums(db: Kysely<Schema>, threatBlocker: number, seconds: number, sums: RequestCount[]) {
+  await sql`
+    insert into traffic_sum as known (threat_blocker, seconds, start, total, malicious, found_later)
+    select cast(${threatBlocker} as bigint), cast(${seconds} as bigint), ${countsOf(db, sums)} where true
+    on conflict (threat_blocker, seconds, start) do update set ${ADD_TO_KNOWN}
+  `.execute(db)
+}
+
+/** Counts the hour and the day of a threat blocker that this time lies in, which are not counted yet, from their slots. */
+export async function sumUp(db: Kysely<Schema>, threatBlocker: number, time: number): Promise<void> {
+  for (const seconds of SUMMED) {
+    const start = Math.floor(time / seconds) * seconds
+    await sql`
+      insert into traffic_sum (threat_blocker, seconds, start, total, malicious, found_later)
+      select threat_blocker, cast(${seconds} as bigint), cast(${start} as bigint),
+        sum(total), sum(malicious), sum(found_later)
+      from traffic_slot where threat_blocker = ${threatBlocker} and start >= ${start} and start < ${start + seconds}
+      group by threat_blocker
+    `.execute(db)
+  }
+}
+
+const ADD_TO_KNOWN = sql`
+  total = known.total + excluded.total,
+  malicious = known.malicious + excluded.malicious,
+  found_later = known.found_later + excluded.found_later
+`
+
+/** Columns of counts, and where they come from. */
+function countsOf(db: Kysely<Schema>, counts: RequestCount[]): RawBuilder<unknown> {
   const items = counts.map(({ start, total, malicious, found_later }) => [start, total, malicious, found_later])
   const field = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`
-  await sql`
-    insert into ${sql.table(table)} as known (threat_blocker, start, total, malicious, found_later)
-    select cast(${threatBlocker} as bigint), ${field(0)}, ${field(1)}, ${field(2)}, ${field(3)}
-    from ${rows(db, JSON.stringify(items))} where true
-    on conflict (threat_blocker, start) do update set
-      total = known.total + excluded.total,
-      malicious = known.malicious + excluded.malicious,
-      found_later = known.found_later + excluded.found_later
-  `.execute(db)
+  return sql`${field(0)}, ${field(1)}, ${field(2)}, ${field(3)} from ${rows(db, JSON.stringify(items))}`
 }
 
 /** Adds a count to that of the unit which begins at `start`. */

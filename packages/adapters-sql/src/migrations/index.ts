@@ -12,7 +12,8 @@ import * as audit from './0010-audit.ts'
 import * as limits from './0011-limits.ts'
 import * as lastCompleted from './0012-last-completed.ts'
 import * as chunksAsTheyAre from './0013-chunks-as-they-are.ts'
-import * as trafficByDay from './0014-traffic-by-day.ts'
+import * as trafficSums from './0014-traffic-sums.ts'
+import * as foundByIndex from './0015-found-by-index.ts'
 
 /** Every migration, by name, in order. One that has landed is never edited; a change is a new one. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -29,5 +30,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0011-limits': limits,
   '0012-last-completed': lastCompleted,
   '0013-chunks-as-they-are': chunksAsTheyAre,
-  '0014-traffic-by-day': trafficByDay,
+  '0014-traffic-sums': trafficSums,
+  '0015-found-by-index': foundByIndex,
 }

@@ -345,12 +345,24 @@ export function trafficStoreContract(adapter: string, open: Open): void {
         return addHours(id, ...(index % 2 ? hours : hours.toReversed()))
       })
       expect(fulfilled(results)).toHaveLength(10)
+      expect((await opened.ports.traffic.counts([id])).get(id)?.hours).toEqual([
+        { start: MIDNIGHT, total: 100, malicious: 10 },
+        { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
+      ])
+    })
+
+    test('ten additions to different slots of the same hours and days at once add up', async () => {
+      const id = await storeBlocker()
+      const results = await tenAtOnce((index) =>
+        addHours(id, [MIDNIGHT + index * 300, 10, 1], [MIDNIGHT - DAY + index * 300, 1, 0]),
+      )
+      expect(fulfilled(results)).toHaveLength(10)
       expect((await opened.ports.traffic.counts([id])).get(id)).toEqual({
-        hours: [
+        hours: [{ start: MIDNIGHT, total: 100, malicious: 10 }],
+        days: [
+          { start: MIDNIGHT - DAY, total: 10, malicious: 0 },
           { start: MIDNIGHT, total: 100, malicious: 10 },
-          { start: MIDNIGHT + HOUR, total: 10, malicious: 0 },
         ],
-        days: [{ start: MIDNIGHT, total: 110, malicious: 10 }],
       })
     })
 
@@ -374,23 +386,27 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect(await traffic.statistics([], MIDNIGHT, MIDNIGHT + DAY, 300)).toEqual([])
     })
 
-    test('statistics of many blockers over a long period add up, oldest first', async () => {
-      const ids: number[] = []
-      for (let index = 0; index < 12; index += 1) {
-        const id = await storeBlocker()
-        await addHours(id, [MIDNIGHT - (index + 1) * DAY, 1, 1], [MIDNIGHT, 10, 0])
-        ids.push(id)
-      }
-      const { traffic } = opened.ports
-      // Ten thousand hours, of which a statement reads only some blockers' at a time.
-      for (const seconds of [HOUR, DAY]) {
-        const found = await traffic.statistics(ids, MIDNIGHT - 416 * DAY, MIDNIGHT + DAY, seconds)
-        expect(found.map(({ start, total, malicious }) => [(MIDNIGHT - start) / DAY, total, malicious])).toEqual([
-          ...Array.from({ length: 12 }, (_, index) => [12 - index, 1, 1]),
-          [0, 120, 0],
-        ])
-      }
-    })
+    test.each([300, HOUR, DAY])(
+      'statistics of many blockers by units of %i seconds add up, oldest first',
+      async (unit) => {
+        const { traffic } = opened.ports
+        const ids: number[] = []
+        for (let index = 0; index < 12; index += 1) {
+          const id = await storeBlocker()
+          const once = MIDNIGHT - (index + 1) * unit
+          await addHours(id, [once, 1, 1], [MIDNIGHT, 10, 0])
+          ids.push(id)
+        }
+        // So many units that a statement reads all blockers, some, or one at a time.
+        for (const units of [100, 9000, 100_000]) {
+          const found = await traffic.statistics(ids, MIDNIGHT - units * unit, MIDNIGHT + unit, unit)
+          expect(found.map(({ start, total, malicious }) => [(MIDNIGHT - start) / unit, total, malicious])).toEqual([
+            ...Array.from({ length: 12 }, (_, index) => [12 - index, 1, 1]),
+            [0, 120, 0],
+          ])
+        }
+      },
+    )
 
     test('statistics before 1970 fall into the units that they lie in', async () => {
       const id = await storeBlocker()
@@ -421,7 +437,7 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       expect((await opened.ports.traffic.counts([id])).get(id)).toEqual({ hours: shown, days: shown })
     })
 
-    test('days of a thousand slots that come in any order, twice, are what their slots come to', async () => {
+    test('hours and days of a thousand slots that come in any order, twice, are what their slots come to', async () => {
       const id = await storeBlocker()
       // Every day has a slot in each part that is stored at a time.
       const slots = Array.from({ length: 1000 }, (_, index) => ({
@@ -433,20 +449,23 @@ export function trafficStoreContract(adapter: string, open: Open): void {
       await opened.ports.transact(({ traffic }) => traffic.addSlots(id, slots))
       await opened.ports.transact(({ traffic }) => traffic.addSlots(id, slots.toReversed()))
       const { traffic } = opened.ports
-      const [hours, days] = await Promise.all(
-        [HOUR, DAY].map((seconds) => traffic.statistics([id], MIDNIGHT, MIDNIGHT + 7 * DAY, seconds)),
-      )
-      const sum = (counts: RequestCount[], field: keyof RequestCount) =>
-        counts.reduce((all, one) => all + one[field], 0)
-      expect(days).toHaveLength(7)
-      for (const day of days ?? []) {
-        const within = (hours ?? []).filter(({ start }) => start >= day.start && start < day.start + DAY)
-        const [total, malicious, found_later] = (['total', 'malicious', 'found_later'] as const).map((field) =>
-          sum(within, field),
-        )
-        expect(day).toEqual({ start: day.start, total, malicious, found_later })
+      const by = (seconds: number) => traffic.statistics([id], MIDNIGHT, MIDNIGHT + 7 * DAY, seconds)
+      const stored = await by(300)
+      expect(stored.reduce((sum, { total }) => sum + total, 0)).toBe(2 * 499_500)
+      for (const seconds of [HOUR, DAY]) {
+        const units = new Map<number, RequestCount>()
+        for (const { start: slot, ...counts } of stored) {
+          const start = Math.floor(slot / seconds) * seconds
+          const { total = 0, malicious = 0, found_later = 0 } = units.get(start) ?? {}
+          units.set(start, {
+            start,
+            total: total + counts.total,
+            malicious: malicious + counts.malicious,
+            found_later: found_later + counts.found_later,
+          })
+        }
+        expect(await by(seconds)).toEqual([...units.values()])
       }
-      expect(sum(days ?? [], 'total')).toBe(2 * 499_500)
     })
 
     describe('judging again', () => {

@@ -6,7 +6,7 @@ const HOUR = 3600
 const DAY_IN_MS = 24 * 60 * 60 * 1000
 const CHART_HOURS = 24
 
-/** Adds `check` to stored blockers, with one query for the counts of all of them. */
+/** Adds `check` to stored blockers, whose counts are asked for together. */
 export async function withChecks(
   ports: Needs<'traffic' | 'now'>,
   blockers: StoredThreatBlocker[],

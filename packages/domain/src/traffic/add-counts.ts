@@ -4,17 +4,20 @@ import type { ReadFile } from './traffic-reader.ts'
 import type { SlotCount, ThreatCount } from './traffic-reading.ts'
 import type { RequestCount } from './traffic-store.ts'
 
-/** Adds what was read of a file, for the first time, to the counts of its blocker, in a running transaction. */
+/**
+ * Adds what was read of a file, for the first time, to the counts of its blocker, in a running transaction. The counts come
+ * last: whoever adds to those of the same day waits from there to the commit.
+ */
 export async function addCounts(
   stores: Pick<Stores, 'traffic'>,
   threatBlocker: number,
   { slots, threats }: Pick<ReadFile, 'slots' | 'threats'>,
 ): Promise<void> {
-  await stores.traffic.addSlots(threatBlocker, counted(slots))
   await stores.traffic.addThreats(
     threatBlocker,
     explained(threats, () => 0),
   )
+  await stores.traffic.addSlots(threatBlocker, counted(slots))
 }
 
 function* counted(slots: Iterable<SlotCount>): Generator<RequestCount> {
@@ -30,11 +33,11 @@ export async function addFoundLater(
   threatBlocker: number,
   { slots, threats }: Pick<ReadFile, 'slots' | 'threats'>,
 ): Promise<void> {
-  await stores.traffic.addSlots(threatBlocker, countedLater(slots))
   await stores.traffic.addThreats(
     threatBlocker,
     explained(threats, ({ requests }) => requests),
   )
+  await stores.traffic.addSlots(threatBlocker, countedLater(slots))
 }
 
 function* countedLater(slots: Iterable<SlotCount>): Generator<RequestCount> {

@@ -68,8 +68,9 @@ export type TrafficStore = {
    */
   takeFoundLater(version: number, since: string): Promise<FoundLater | undefined>
   /**
-   * Adds these counts to those of the blocker's slots of five minutes, so that uploads at the same time add up. Where they
-   * are many, they come in the order of `TrafficSummary`, so that additions at the same time do not wait for each other.
+   * Adds these counts to those of the blocker's slots of five minutes, and to what is summed up of them, so that uploads at
+   * the same time add up. No two are of the same slot. Where they are many, they come in the order of `TrafficSummary`, so
+   * that additions at the same time do not wait for each other.
    */
   addSlots(threatBlocker: number, slots: Iterable<RequestCount>): Promise<void>
   /** Counts of each of these blockers that has any. */
