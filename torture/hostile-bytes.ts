@@ -36,8 +36,9 @@ const HEAP = 12
 const MEMORY = 150
 /** The same in the second half, when it has mostly reached its level. */
 const MEMORY_LATER = 64
-/** The same in all, once garbage is gone: what the allocator does not give back. */
+/** The same in all, and in the second half, once garbage is gone: what the allocator does not give back. */
 const MEMORY_SETTLED = 100
+const MEMORY_SETTLED_LATER = 48
 /** Handles that may be open beside those of the start: connections that are about to be closed. */
 const HANDLES = 8
 
@@ -73,6 +74,7 @@ async function run(context: Context): Promise<Outcome> {
   let memory = 0
   let halfway = 0
   let settled = 0
+  let settledHalfway = 0
   let heap = 0
   let handles = 0
 
@@ -88,13 +90,6 @@ async function run(context: Context): Promise<Outcome> {
       for (const [index, message] of messages.entries()) {
         const number = ++sent
         for (const done of message.done) mutations.set(done, (mutations.get(done) ?? 0) + 1)
-        const own = answers[index]
-        // Behind an answer after which the connection was closed.
-        if (!own) continue
-        const faults = judge(message, own)
-        context.check(faults.length === 0, faults.length === 0 ? '' : tellOf(number, index, messages, faults, end))
-        for (const { status } of own) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        removed ||= message.method === 'DELETE' && own.some(({ status }) => status === 200)
         // What there is of memory after a first part of them is what all the rest must do with.
         if (number === tenth) {
           memory = memoryOf(server.pid)
@@ -102,7 +97,19 @@ async function run(context: Context): Promise<Outcome> {
           settled = memoryOf(server.pid)
           idle = true
         }
-        if (number === half) halfway = memoryOf(server.pid)
+        if (number === half) {
+          halfway = memoryOf(server.pid)
+          await heapOf(server)
+          settledHalfway = memoryOf(server.pid)
+          idle = true
+        }
+        const own = answers[index]
+        // Behind an answer after which the connection was closed.
+        if (!own) continue
+        const faults = judge(message, own)
+        context.check(faults.length === 0, faults.length === 0 ? '' : tellOf(number, index, messages, faults, end))
+        for (const { status } of own) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        removed ||= message.method === 'DELETE' && own.some(({ status }) => status === 200)
         if (number % 10_000 === 0) context.log(`${number} of ${requests}, ${Math.round(memoryOf(server.pid))} MiB`)
       }
       const isOver = removed || random.between(0, 2000) === 0
@@ -131,6 +138,13 @@ async function run(context: Context): Promise<Outcome> {
   context.check(held <= HEAP, `${held.toFixed(1)} MiB more are held on to, of ${heap.toFixed(1)}`)
   const stays = (await least(() => memoryOf(server.pid), settled + MEMORY_SETTLED)) - settled
   context.check(stays <= MEMORY_SETTLED, `memory grew by ${Math.round(stays)} MiB that are no garbage`)
+  const staysLater = settled + stays - settledHalfway
+  if (context.size === 'full') {
+    context.check(
+      staysLater <= MEMORY_SETTLED_LATER,
+      `memory grew by ${Math.round(staysLater)} MiB that are no garbage in the second half`,
+    )
+  }
   const open = await least(() => handlesOf(server.pid), handles + HANDLES)
   context.check(open <= handles + HANDLES, `${open} handles are open, ${handles} were at the start`)
   const left = await least(async () => unownedFiles(await inside.tables()), 0)
@@ -144,7 +158,7 @@ async function run(context: Context): Promise<Outcome> {
   const of = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`)
   return {
     rounds: sent,
-    summary: `${mutations.size} mutations; ${of.join(', ')}; heap ${held.toFixed(1)} MiB more, memory ${Math.round(grown)} MiB more, ${Math.round(later)} of them in the second half, ${Math.round(stays)} MiB once garbage is gone, handles ${open - handles} more`,
+    summary: `${mutations.size} mutations; ${of.join(', ')}; heap ${held.toFixed(1)} MiB more, memory ${Math.round(grown)} MiB more, ${Math.round(later)} of them in the second half, ${Math.round(stays)} MiB once garbage is gone, ${Math.round(staysLater)} of them in the second half, handles ${open - handles} more`,
   }
 }
 

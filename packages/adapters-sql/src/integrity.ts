@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 import type { Schema } from './schema.ts'
+import { SUMMED, unitOf } from './traffic.ts'
 
 /** Problems that are told of; a database that is broken has as many as it has pages. */
 const MAX_PROBLEMS = 100
@@ -28,15 +29,14 @@ async function* wrongSums(db: Kysely<Schema>): AsyncGenerator<string> {
     `.execute(db)
     const blocker = blockers[0]
     if (!blocker) return
-    for (const [unit, seconds] of UNITS) {
-      const length = sql.lit(seconds)
+    for (const seconds of SUMMED) {
       const { rows } = await sql<{ unit: number }>`
         select unit from (
-          select start - ((start % ${length}) + ${length}) % ${length} as unit, total, malicious, found_later
+          select ${unitOf(seconds, 'start')} as unit, total, malicious, found_later
           from traffic_slot where threat_blocker = ${blocker.id}
           union all
           select start, -total, -malicious, -found_later
-          from traffic_sum where threat_blocker = ${blocker.id} and seconds = ${length}
+          from traffic_sum where threat_blocker = ${blocker.id} and seconds = ${seconds}
         ) as counted
         group by unit having sum(total) <> 0 or sum(malicious) <> 0 or sum(found_later) <> 0
         order by unit limit ${MAX_PROBLEMS}
@@ -44,18 +44,12 @@ async function* wrongSums(db: Kysely<Schema>): AsyncGenerator<string> {
       for (const row of rows) {
         const time = new Date(row.unit * 1000)
         const start = Number.isNaN(time.getTime()) ? row.unit : time.toISOString()
-        yield `the ${unit} from ${start} of threat blocker ${blocker.id} is not what its slots come to`
+        yield `the ${seconds === 3600 ? 'hour' : 'day'} from ${start} of threat blocker ${blocker.id} is not what its slots come to`
       }
     }
     after = blocker.id
   }
 }
-
-/** Units that slots are summed up in, in seconds. */
-const UNITS = [
-  ['hour', 3600],
-  ['day', 86_400],
-] as const
 
 async function sqliteProblems(db: Kysely<Schema>): Promise<string[]> {
   const checked = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -15,6 +16,30 @@ const failing: Migration = {
     await sql`select * from no_such_table`.execute(db)
   },
 }
+
+/** A database as it was before the migration of this name, and the names of those that are left. */
+async function databaseBefore(name: string, url: string) {
+  const database = openDatabase(url)
+  const names = Object.keys(MIGRATIONS)
+  const upgrade = names.slice(names.indexOf(name))
+  await migrate(
+    database,
+    Object.fromEntries(Object.entries(MIGRATIONS).filter(([earlier]) => !upgrade.includes(earlier))),
+  )
+  return { database, upgrade }
+}
+const AN_ORGANIZATION = sql`
+  insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
+    contacts, domains, ips, infrastructure)
+  values ('o', 'o', '', 0, '', '', '[]', '[]', '[]', '[]', '[]', '')
+`
+
+/** A threat blocker of the first organization. */
+const aBlocker = (device: string) => sql`
+  insert into threat_blocker (organization, atb_key, type, email, plugin, endpoint, "privateIP", services, device_id,
+    created_at)
+  values (1, ${device}, 'series', '', '', '', '', '[]', ${device}, '2026')
+`
 
 for (const { name, create, cleanUp } of testDatabases()) {
   describe(`migrations on ${name}`, () => {
@@ -45,25 +70,8 @@ for (const { name, create, cleanUp } of testDatabases()) {
       await database.close()
     })
 
-    /** A database as it was before the migration of this name, and the names of those that are left. */
-    async function databaseBefore(name: string) {
-      const database = openDatabase(await create())
-      const names = Object.keys(MIGRATIONS)
-      const upgrade = names.slice(names.indexOf(name))
-      await migrate(
-        database,
-        Object.fromEntries(Object.entries(MIGRATIONS).filter(([earlier]) => !upgrade.includes(earlier))),
-      )
-      return { database, upgrade }
-    }
-    const AN_ORGANIZATION = sql`
-      insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
-        contacts, domains, ips, infrastructure)
-      values ('o', 'o', '', 0, '', '', '[]', '[]', '[]', '[]', '[]', '')
-    `
-
     test('what was completed before the evidences were read for it is known after the upgrade', async () => {
-      const { database, upgrade } = await databaseBefore('0012-last-completed')
+      const { database, upgrade } = await databaseBefore('0012-last-completed', await create())
       const evidences = (...completed: [datetime: string, completed: number][]) =>
         JSON.stringify(completed.map(([datetime, done]) => ({ datetime, completed: done })))
       await database.unit(async (db) => {
@@ -89,16 +97,10 @@ for (const { name, create, cleanUp } of testDatabases()) {
     })
 
     test('traffic of before it was counted by the hour and the day is counted so after the upgrade', async () => {
-      const { database, upgrade } = await databaseBefore('0014-traffic-sums')
+      const { database, upgrade } = await databaseBefore('0014-traffic-sums', await create())
       await database.unit(async (db) => {
         await AN_ORGANIZATION.execute(db)
-        for (const device of ['one', 'other']) {
-          await sql`
-            insert into threat_blocker (organization, atb_key, type, email, plugin, endpoint, "privateIP", services,
-              device_id, created_at)
-            values (1, ${device}, 'series', '', '', '', '', '[]', ${device}, '2026')
-          `.execute(db)
-        }
+        for (const device of ['one', 'other']) await aBlocker(device).execute(db)
         for (const start of [-86_700, -300, 0, 300, 86_100, 86_400]) {
           await sql`insert into traffic_slot values (1, ${start}, 5000000000, 2, 1)`.execute(db)
         }
@@ -161,6 +163,38 @@ describe('migrations of a PostgreSQL database', () => {
     )
     expect(stored.rows).toEqual([{ size: 100_000 }])
     await database.close()
+  })
+
+  test('count the traffic that an older process is about to store', async () => {
+    const url = (await postgres?.create()) ?? ''
+    const { database: older } = await databaseBefore('0014-traffic-sums', url)
+    const newer = openDatabase(url)
+    await older.unit(async (db) => {
+      await AN_ORGANIZATION.execute(db)
+      await aBlocker('one').execute(db)
+    })
+    let migrated: Promise<unknown> | undefined
+    await older.unit(async (db) => {
+      await sql`insert into traffic_slot values (1, 300, 5, 2, 1)`.execute(db)
+      migrated = migrate(newer)
+      // Either it waits for this unit, or it has gone by.
+      await expect
+        .poll(
+          async () => {
+            const { rows } = await sql`select 1 from pg_locks where not granted`.execute(older.reader)
+            return rows.length > 0 || (await Promise.race([migrated?.then(() => true), nextTurn(false)]))
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(true)
+    })
+    await migrated
+    const found = await newer.reader.selectFrom('traffic_sum').select(['start', 'total']).orderBy('seconds').execute()
+    expect(found).toEqual([
+      { start: 0, total: 5 },
+      { start: 0, total: 5 },
+    ])
+    await Promise.all([older.close(), newer.close()])
   })
 
   test('may take longer than any request, and who waits for them waits as long', async () => {

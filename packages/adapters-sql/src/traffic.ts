@@ -61,7 +61,7 @@ const SUMS = [
 ] as const
 
 /** Start of the unit of `seconds` that a time lies in, before 1970 too, where `%` is negative. */
-function unitOf(seconds: number, column: string) {
+export function unitOf(seconds: number, column: string): RawBuilder<number> {
   const [start, length] = [sql.ref<number>(column), sql<number>`cast(${seconds} as bigint)`]
   return sql<number>`${start} - ((${start} % ${length}) + ${length}) % ${length}`
 }
@@ -407,8 +407,8 @@ const BLOCKERS = 50
 /** Counts that one statement adds up, or more where one threat blocker has more in the period. */
 const ADDED = 50_000
 
-/** Units that are counted beside the slots. */
-const SUMMED: readonly number[] = [HOUR, DAY]
+/** Lengths of the units that are counted beside the slots, in seconds: an hour and a day. */
+export const SUMMED: readonly number[] = [HOUR, DAY]
 
 /** Some of them at a time, at least one, with a turn of the event loop between. */
 async function* partsOf(threatBlockers: readonly number[], size: number): AsyncGenerator<number[]> {
