@@ -383,6 +383,37 @@ for (const { name, create, cleanUp } of testDatabases()) {
   })
 }
 
+describe('a check on PostgreSQL', () => {
+  const [, postgres] = testDatabases()
+  afterAll(() => postgres?.cleanUp())
+
+  test('may take longer than any request', async () => {
+    const url = (await postgres?.create()) ?? ''
+    const [database, other] = [openDatabase(url), openDatabase(url)]
+    await migrate(database)
+    const { files, integrity } = portsOf(database)
+    let locked = () => {}
+    const isLocked = new Promise<void>((resolve) => {
+      locked = resolve
+    })
+    const held = other.exclusively((db) =>
+      db.transaction().execute(async (unit) => {
+        await sql`lock table file_chunk, traffic_slot in access exclusive mode`.execute(unit)
+        locked()
+        // Past the ten seconds of a statement, and the two more after which nobody listens to it.
+        await sql`select pg_sleep(12.5)`.execute(unit)
+      }),
+    )
+    await isLocked
+    expect(await Promise.all([integrity(), files.check('9999'), held])).toEqual([
+      [],
+      { damaged: [], orphans: [] },
+      undefined,
+    ])
+    await Promise.all([database.close(), other.close()])
+  })
+})
+
 describe('the audit trail on PostgreSQL', () => {
   const [, postgres] = testDatabases()
   afterAll(() => postgres?.cleanUp())

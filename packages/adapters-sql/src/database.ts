@@ -33,6 +33,8 @@ export type Database = {
    * that holds the write lock; on PostgreSQL the migrator locks and opens its own.
    */
   exclusively<Result>(work: (db: Kysely<Schema>) => Promise<Result>): Promise<Result>
+  /** Runs reads outside of units, on one connection, of which each may take minutes: a request never waits that long. */
+  patiently<Result>(work: (db: Kysely<Schema>) => Promise<Result>): Promise<Result>
   /** Writes a consistent copy of the database to a file that does not exist; SQLite only. */
   copyTo?(path: string): Promise<void>
   /** The database's file; SQLite only. */

@@ -100,24 +100,25 @@ export function sqlFiles(database: Database): FileStore {
         await nextTurn()
       }
     },
-    async check(before) {
-      const db = database.reader
-      const unnamed = await db
-        .selectFrom('file')
-        .select('id')
-        .where('staged_at', '<', before)
-        .where(isUnnamed)
-        .execute()
-      const strays = await db
-        .selectFrom('file_chunk')
-        .select('file as id')
-        .distinct()
-        .where((is) =>
-          is.not(is.exists(is.selectFrom('file').select('id').whereRef('file.id', '=', 'file_chunk.file'))),
-        )
-        .execute()
-      const orphans = [...unnamed, ...strays].map(({ id }) => id).toSorted((a, b) => a - b)
-      return { damaged: await damagedFiles(db), orphans }
+    check(before) {
+      return database.patiently(async (db) => {
+        const unnamed = await db
+          .selectFrom('file')
+          .select('id')
+          .where('staged_at', '<', before)
+          .where(isUnnamed)
+          .execute()
+        const strays = await db
+          .selectFrom('file_chunk')
+          .select('file as id')
+          .distinct()
+          .where((is) =>
+            is.not(is.exists(is.selectFrom('file').select('id').whereRef('file.id', '=', 'file_chunk.file'))),
+          )
+          .execute()
+        const orphans = [...unnamed, ...strays].map(({ id }) => id).toSorted((a, b) => a - b)
+        return { damaged: await damagedFiles(db), orphans }
+      })
     },
   }
 }

@@ -11,13 +11,15 @@ const MAX_PROBLEMS = 100
  * command; what can be asked of it is whether every index is valid and every reference leads to a row. Its pages are
  * for its own checksums and `pg_amcheck`. Of both it is asked whether sums of traffic are right.
  */
-export async function integrity({ kind, reader }: Database): Promise<string[]> {
-  const problems = kind === 'sqlite' ? await sqliteProblems(reader) : await postgresProblems(reader)
-  for await (const problem of wrongSums(reader)) {
-    if (problems.length >= MAX_PROBLEMS) break
-    problems.push(problem)
-  }
-  return problems.slice(0, MAX_PROBLEMS)
+export function integrity({ kind, patiently }: Database): Promise<string[]> {
+  return patiently(async (db) => {
+    const problems = kind === 'sqlite' ? await sqliteProblems(db) : await postgresProblems(db)
+    for await (const problem of wrongSums(db)) {
+      if (problems.length >= MAX_PROBLEMS) break
+      problems.push(problem)
+    }
+    return problems.slice(0, MAX_PROBLEMS)
+  })
 }
 
 /** Hours and days of traffic that are not what their slots of five minutes come to. */

@@ -15,8 +15,8 @@ const RETRIES = 5
 /** Longest time that a statement may take, in milliseconds; the server itself ends it. */
 const STATEMENT_WAIT = 10_000
 
-/** How long a statement of a migration may take, and how long it waits for one that another process runs. */
-const MIGRATION_WAIT = 10 * 60 * 1000
+/** The same where no request waits: for migrations, waiting for that of another process included, and for checks. */
+const PATIENCE = 10 * 60 * 1000
 
 /** Opens a PostgreSQL database; connections are made when they are needed. */
 export function openPostgres(url: string, onTimed?: OnTimed): Database {
@@ -34,6 +34,14 @@ export function openPostgres(url: string, onTimed?: OnTimed): Database {
       }
     }
   }
+  async function patiently<Result>(work: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+    const patient = connect(url, 1, watch, onTimed, PATIENCE)
+    try {
+      return await patient.connection().execute(work)
+    } finally {
+      await patient.destroy()
+    }
+  }
   return {
     kind: 'postgres',
     reader: db,
@@ -41,14 +49,8 @@ export function openPostgres(url: string, onTimed?: OnTimed): Database {
     stage: (work) => timed(onTimed, 'unit', () => run(work)),
     // A commit that waits for the disk takes all commits before it along; this is the least that needs one.
     settle: shared(() => sql`select pg_logical_emit_message(true, 'settle', '')`.execute(settling)),
-    async exclusively(work) {
-      const patient = connect(url, 1, watch, onTimed, MIGRATION_WAIT)
-      try {
-        return await patient.connection().execute(work)
-      } finally {
-        await patient.destroy()
-      }
-    },
+    exclusively: patiently,
+    patiently,
     async close() {
       watch.stop()
       await Promise.all([db.destroy(), settling.destroy()])

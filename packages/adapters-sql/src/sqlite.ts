@@ -43,6 +43,7 @@ export function openSqlite(path: string, onTimed?: OnTimed): Database {
     unit: (work) => timed(onTimed, 'unit', () => units.run(() => work(db))),
     stage: (work) => timed(onTimed, 'unit', () => units.run(() => work(db), false)),
     exclusively: (work) => units.alone(() => work(db)),
+    patiently: (work) => work(readerDb),
     async copyTo(target) {
       reader.prepare('vacuum into ?').run(target)
     },
