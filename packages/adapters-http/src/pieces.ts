@@ -44,7 +44,7 @@ export async function writePieces(res: ServerResponse, pieces: Pieces, pace: Pac
 }
 
 /** Waits until the answers before this one on its connection are sent, which is no time of its client, or it is closed. */
-async function itsTurn(res: ServerResponse): Promise<void> {
+export async function itsTurn(res: ServerResponse): Promise<void> {
   const { socket } = res.req
   if (res.socket || socket.destroyed) return
   await new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { attachEvidence, createSecurityFramework } from '@security-management/domain'
 import Koa from 'koa'
 import { describe, expect, test } from 'vitest'
+import type { Served } from './context.ts'
 import { routes } from './routes/index.ts'
 import { createHttpServer } from './server.ts'
 import { openLine, talk } from './testing/raw.ts'
@@ -402,19 +403,47 @@ test('what comes on one connection is answered in order', async () => {
   line.socket.destroy()
 })
 
-test.each([
-  ['that is read, with a 400 in its turn', 'POST /api/v1/organizations', [200, 404, 400]],
-  ['that nobody reads, with its own answer', 'GET /api/v1/me', [200, 404, 200]],
-])('a broken body behind other requests is answered after them: one %s', async (_, line, statuses) => {
-  const { service, token } = await aService()
-  const open = await openLine(service)
-  const broken = head(line, token, 'Content-Type: application/json', 'Transfer-Encoding: chunked')
-  open.write(`${head('GET /api/v1/me', token)}${head('GET /api/v1/none', token)}${broken}zz\r\n`)
-  const answers = [await open.answer(), await open.answer(), await open.answer()]
-  expect(answers.map((answer) => answer?.status)).toEqual(statuses)
-  expect(await open.answer()).toBeUndefined()
-  expect(await open.ended()).toBe(true)
+test('requests on one connection are worked on one after the other', async () => {
+  const app = new Koa()
+  let [working, most] = [0, 0]
+  app.use(async (ctx) => {
+    working += 1
+    most = Math.max(most, working)
+    await nextTurn()
+    working -= 1
+    ctx.body = ctx.path
+  })
+  const server = createHttpServer(app)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const line = await openLine(server.address() as AddressInfo)
+  const paths = Array.from({ length: 20 }, (_, index) => `/${index}`)
+  line.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
+  for (const path of paths) expect((await line.answer())?.bytes.toString()).toBe(path)
+  expect(most).toBe(1)
+  line.socket.destroy()
+  server.close()
 })
+
+test.each([
+  ['that is read', 'POST /api/v1/organizations'],
+  ['that nobody reads', 'GET /api/v1/me'],
+])(
+  'a broken body behind other requests is answered after them, and its request is not begun: one %s',
+  async (_, line) => {
+    const refused: (number | null)[] = []
+    const { service, token } = await aService({ onRefused: ({ status }: Served) => refused.push(status) })
+    const open = await openLine(service)
+    const broken = head(line, token, 'Content-Type: application/json', 'Transfer-Encoding: chunked')
+    open.write(`${head('GET /api/v1/me', token)}${head('GET /api/v1/none', token)}${broken}zz\r\n`)
+    const answers = [await open.answer(), await open.answer(), await open.answer()]
+    expect(answers.map((answer) => answer?.status)).toEqual([200, 404, 400])
+    expect(await open.answer()).toBeUndefined()
+    expect(await open.ended()).toBe(true)
+    expect(service.log.map(({ fields }) => fields.status)).toEqual([200, 404])
+    expect(refused).toEqual([400])
+  },
+)
 
 test('the service goes on after every one of these', async () => {
   const { service, token } = await aService()
@@ -630,11 +659,15 @@ describe('a server that comes to its end', () => {
     server.close()
   })
 
-  test('answers all that had begun on a connection, the last of it as the last, and begins nothing behind it', async () => {
+  test('answers all that had come on a connection, the last of it as the last, and begins nothing behind it', async () => {
     const { server, port, begun, release } = await held()
     const line = await openLine({ port })
+    let come = 0
+    server.on('request', () => {
+      come += 1
+    })
     line.write(get('/1') + get('/2'))
-    await until(() => begun.length === 2)
+    await until(() => come === 2)
     server.drain()
     const asked = once(server, 'request')
     line.write(get('/3'))
@@ -647,6 +680,19 @@ describe('a server that comes to its end', () => {
     expect(await line.answer()).toBeUndefined()
     expect(line.left()).toBe(0)
     expect(begun).toEqual(['/1', '/2'])
+    server.close()
+  })
+
+  test('lets go of what waits on a connection that is gone', async () => {
+    const { server, port, begun, release } = await held()
+    const line = await openLine({ port })
+    line.write(get('/1') + get('/2') + get('/3'))
+    await until(() => begun.length === 1)
+    line.socket.destroy()
+    await until(async () => (await connectionsOf({ server })) === 0)
+    release()
+    await server.idle()
+    expect(begun).toEqual(['/1'])
     server.close()
   })
 

@@ -7,6 +7,7 @@ import { close, ending } from './close.ts'
 import type { Served } from './context.ts'
 import { commonHeaders, failure, INVALID, refusedBeside, whenClosed } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
+import { itsTurn } from './pieces.ts'
 
 /** How patient the server is. */
 export type ServerOptions = {
@@ -34,10 +35,10 @@ export type HttpServer = Server & {
 
 /** What came on a connection. */
 type Connection = {
-  /** Requests that were begun, and that were left because they came behind the last one. */
-  begun: number
+  /** Requests that were taken on, and that were left because they came behind the last one. */
+  taken: number
   left: number
-  /** The answer to the request that was begun last. */
+  /** The answer to the request that was taken on last. */
   latest?: ServerResponse
   /** The answers that are not sent yet. */
   open: Set<ServerResponse>
@@ -70,7 +71,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   const connectionOf = (socket: Duplex): Connection => {
     const known = connections.get(socket)
     if (known) return known
-    const made: Connection = { begun: 0, left: 0, open: new Set(), isRefused: false }
+    const made: Connection = { taken: 0, left: 0, open: new Set(), isRefused: false }
     connections.set(socket, made)
     return made
   }
@@ -91,17 +92,27 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     else socket.pause()
   }
 
+  /**
+   * One request of a connection is worked on at a time: as many fit into one packet as would keep everybody else waiting,
+   * and their answers would all wait for the first to be taken.
+   */
+  const respondInTurn = async (req: IncomingMessage, res: ServerResponse) => {
+    if (!res.socket) await itsTurn(res)
+    const isBroken = connectionOf(req.socket).isRefused && !req.complete
+    if (!req.socket.destroyed && !isBroken) await respond(req, res)
+  }
+
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     const connection = connectionOf(req.socket)
     if (ending.has(req.socket)) return leave(connection, req.socket)
-    connection.begun += 1
+    connection.taken += 1
     connection.latest = res
     connection.open.add(res)
     whenClosed(res, () => connection.open.delete(res))
-    if (draining || connection.begun === maxRequestsPerConnection) endWith(res)
+    if (draining || connection.taken === maxRequestsPerConnection) endWith(res)
     handling.set(
       res,
-      respond(req, res).finally(() => handling.delete(res)),
+      respondInTurn(req, res).finally(() => handling.delete(res)),
     )
   }
 
@@ -165,13 +176,15 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     const res = connection.latest
     // The latest request is the one that is wrong, in its body, unless it is complete.
     const isBody = res?.req.complete === false
+    // One that still waits for its turn is not begun any more.
+    const isBegun = isBody && res.socket !== null
     const finish = () => {
       if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
       // Behind the last answer there is no other.
       if (!isBody && ending.has(socket)) return close(socket)
       const served = refuse(refusalOf(error), socket)
       // A request that had begun has its own line in the log.
-      if (!isBody) onRefused(served)
+      if (!isBegun) onRefused(served)
       else if (error.code !== CLIENT_ENDED) refusedBeside.set(res, served.status)
     }
     const before = new Set(connection.open)
