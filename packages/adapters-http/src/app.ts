@@ -16,12 +16,13 @@ import {
 import Koa from 'koa'
 import compose from 'koa-compose'
 import { secretOf, tokenReader } from './authentication.ts'
+import { clientGone, whenClosed } from './close.ts'
 import { expectedVersions } from './conditions.ts'
 import type { Context, Log, Middleware, OnServed, State } from './context.ts'
 import { sendDocument } from './download.ts'
-import { errorEnvelope, failure, isAbort, send, sendText, success, whenClosed } from './errors.ts'
+import { errorEnvelope, failure, isAbort, send, sendText, success } from './errors.ts'
 import { type Answer, answerOnce, idempotencyKeyOf, type Run } from './idempotency.ts'
-import { readInput } from './input.ts'
+import { bodyOf, readInput } from './input.ts'
 import { OPENAPI_PATH, servedOpenApi } from './openapi.ts'
 import type { Pace } from './pace.ts'
 import { etagOfContent, type Pages, sendKept, servePages } from './pages.ts'
@@ -30,6 +31,7 @@ import { BASE_PATH, EXACTLY, methodsAt, patternOf, splitTarget } from './paths.t
 import type { AnswerHeader, Limits, Route, TermsOf } from './route.ts'
 import { routes } from './routes/index.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
+import { createTurns } from './turns.ts'
 
 const MIB = 1024 * 1024
 
@@ -43,6 +45,8 @@ export type AppOptions = {
   limits?: Partial<Limits>
   /** Bytes that an organization may store; not bounded unless said otherwise. */
   storageQuota?: number | undefined
+  /** Bytes of bodies and answers that all requests together may have in memory; 128 MiB unless said otherwise. */
+  memory?: number
   /** Milliseconds in which the body of a request must have come, unless it is a file; 30 seconds unless said otherwise. */
   requestTimeout?: number
   /** How fast files must come, and long answers must be taken. */
@@ -145,12 +149,19 @@ function sendAnswer(ctx: Context, { status, location, etag, text }: Answer): voi
   if (etag !== undefined) ctx.set('ETag', `"${etag}"`)
 }
 
+/**
+ * Requests of one caller that are served at a time where body or answer may be large: each may take a hundred times the
+ * memory of others, and of the time that all share.
+ */
+const LARGE_AT_ONCE = 4
+
 /** Makes what serves a route: token, path, rights, query, body, use case, in this order (decisions.md §1). */
 function handlers(ports: Ports, options: AppOptions) {
   const { log, storageQuota, requestTimeout = 30_000, tokenInQuery = true } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const throttle = options.throttle ?? createThrottle(ports, log, {})
   const callerOf = tokenReader(ports, log)
+  const inTurn = createTurns(LARGE_AT_ONCE)
 
   /** Who sent the request: a caller with a token, or somebody with the code of an invitation. */
   async function identify(ctx: Context, { authentication }: Route, secret: string) {
@@ -197,49 +208,57 @@ function handlers(ports: Ports, options: AppOptions) {
       const key = idempotencyKeyOf(ctx)
       const isChange = route.method === 'put' || route.method === 'delete'
       const expected = isChange ? expectedVersions(ctx) : undefined
-      const { text, ...input } = await readInput(ctx, route, { limits, requestTimeout })
-      // Before any unit is open, also where one keeps the answer.
-      if (route.body && route.limit === 'framework') input.body = await checkInParts(ports, route.body, input.body)
-      if (expected && !route.ifMatch) throw new DomainError('outdated')
+      const input = await readInput(ctx, route, { limits, requestTimeout })
 
-      let location: string | undefined
-      const setHeader = (_: AnswerHeader, value: string) => {
-        location = value
-      }
-      const request = { params, query, ...input, limits, expected, setHeader, ...who }
-      if (route.answer === 'document') {
-        return sendDocument(ctx, await route.handle({ ...request, ports, termsOf: () => ({}) }))
-      }
-      const { answer: shape, etagOf, status } = route
-      const rendered = async (result: { [name: string]: unknown }): Promise<Answer> => ({
-        status,
-        location,
-        etag: etagOf && (await versionOf(ports, etagOf(result as never))),
-        text: await jsonInParts(
-          ports,
-          success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]]))),
-        ),
-      })
-      const run: Run = async ({ ports, upload = input.upload, around }) => {
-        const termsOf: TermsOf = (answerOf) => ({
-          quota: storageQuota,
-          around: around?.((kept) => rendered(answerOf(kept))),
+      const finish = async () => {
+        let body = await bodyOf(route, input)
+        // Before any unit is open, also where one keeps the answer.
+        if (route.body && route.limit === 'framework') body = await checkInParts(ports, route.body, body)
+        if (expected && !route.ifMatch) throw new DomainError('outdated')
+
+        let location: string | undefined
+        const setHeader = (_: AnswerHeader, value: string) => {
+          location = value
+        }
+        const request = { params, query, ...input, body, limits, expected, setHeader, ...who }
+        if (route.answer === 'document') {
+          return sendDocument(ctx, await route.handle({ ...request, ports, termsOf: () => ({}) }))
+        }
+        const { answer: shape, etagOf, status } = route
+        const rendered = async (result: { [name: string]: unknown }): Promise<Answer> => ({
+          status,
+          location,
+          etag: etagOf && (await versionOf(ports, etagOf(result as never))),
+          text: await jsonInParts(
+            ports,
+            success(Object.fromEntries(Object.keys(shape).map((name) => [name, result[name]]))),
+          ),
         })
-        return rendered(await route.handle({ ...request, ports, upload, termsOf }))
+        const run: Run = async ({ ports, upload = input.upload, around }) => {
+          const termsOf: TermsOf = (answerOf) => ({
+            quota: storageQuota,
+            around: around?.((kept) => rendered(answerOf(kept))),
+          })
+          return rendered(await route.handle({ ...request, ports, upload, termsOf }))
+        }
+        if (key === undefined) return sendAnswer(ctx, await run({ ports }))
+        const sent = {
+          seal: sealOfCall(ports, secret, key),
+          parts: [route.id, params, query],
+          text: input.text,
+          upload: input.upload,
+        }
+        const permit = async (ports: Ports) => {
+          if (!who.caller) return
+          await route.permit?.(ports, who.caller, params)
+          await route.permitBody?.(ports, who.caller, body)
+        }
+        sendAnswer(ctx, await answerOnce(ports, sent, run, permit))
       }
-      if (key === undefined) return sendAnswer(ctx, await run({ ports }))
-      const sent = {
-        seal: sealOfCall(ports, secret, key),
-        parts: [route.id, params, query],
-        text,
-        upload: input.upload,
-      }
-      const permit = async (ports: Ports) => {
-        if (!who.caller) return
-        await route.permit?.(ports, who.caller, params)
-        await route.permitBody?.(ports, who.caller, input.body)
-      }
-      sendAnswer(ctx, await answerOnce(ports, sent, run, permit))
+      const mayBeLarge = route.method === 'get' || route.limit === 'framework'
+      if (!mayBeLarge || !who.caller) return finish()
+      const whenGone = (giveUp: (error: Error) => void) => whenClosed(ctx.res, () => giveUp(clientGone()))
+      await inTurn(who.caller.user, whenGone, finish)
     }
   }
 }

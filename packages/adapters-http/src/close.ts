@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 /** Connections on which nothing more is begun, since their last answer is decided. */
@@ -16,4 +17,15 @@ export function close(socket: Duplex): void {
 export function end(socket: Duplex): void {
   socket.end()
   setTimeout(() => socket.destroy(), PATIENCE).unref()
+}
+
+/** Runs `work` once the answer is sent, or the client is gone. */
+export function whenClosed(res: ServerResponse, work: () => void): void {
+  if (res.closed) work()
+  else res.once('close', work)
+}
+
+/** Ends the work for a client that went away. */
+export function clientGone(): Error {
+  return Object.assign(new Error('The client went away'), { code: 'ECONNRESET' })
 }

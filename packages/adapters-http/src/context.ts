@@ -1,4 +1,5 @@
 import type Koa from 'koa'
+import type { Hold } from './hold.ts'
 import type { Pace } from './pace.ts'
 import type { Pieces } from './pieces.ts'
 import type { Route } from './route.ts'
@@ -34,6 +35,8 @@ export type State = {
   requestId: string
   /** How fast a client has to take a long answer. */
   pace: Pace
+  /** Told of what is kept in memory for the request. */
+  hold: Hold
   /** What follows `?` in the request's URL, or `""`. */
   search: string
   route?: Route

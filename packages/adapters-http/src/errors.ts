@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { DomainError, type ErrorCode, INVITATION_PREFIX, type Problem, TOKEN_PREFIX } from '@security-management/domain'
+import { whenClosed } from './close.ts'
 import type { Context, Log, Middleware, OnServed, Served, State } from './context.ts'
+import { createHold } from './hold.ts'
 import { drain } from './input.ts'
 import { type Pace, SLOWEST } from './pace.ts'
 import { noteServed, PIECE, type Pieces, piecesOf, writePieces } from './pieces.ts'
@@ -66,6 +68,7 @@ export function sendText(ctx: Context, status: number, text: string): void {
     return
   }
   const bytes = Buffer.from(text)
+  ctx.state.hold(ctx.res, ctx.state.user, bytes.length)
   sendPieces(ctx, piecesOf(bytes), bytes.length)
 }
 
@@ -75,23 +78,30 @@ export function sendPieces(ctx: Context, content: Pieces, length: number): void 
   if (ctx.method !== 'HEAD') ctx.state.pieces = content
 }
 
+/** As many bytes as two of the largest pages that there may be. */
+const MEMORY = 128 * 1024 * 1024
+
 /**
  * The outermost middleware: whatever happens inside, the answer is an envelope. Writes one line to the log for each
  * request, which names its route and never its URL, since that may hold a token.
  */
 export function errorEnvelope({
   log,
+  memory = MEMORY,
   pace = SLOWEST,
   onServed = () => {},
 }: {
   log: Log
+  memory?: number
   pace?: Pace
   onServed?: OnServed
 }): Middleware {
+  const hold = createHold(memory)
   return async (ctx, next) => {
     const started = performance.now()
     const { state } = ctx
     state.pace = pace
+    state.hold = hold
     state.requestId = requestIdOf(ctx.get('X-Request-Id'))
     ctx.set(commonHeaders(state.requestId))
     try {
@@ -147,12 +157,6 @@ function respelled({ path, message }: Problem, { spelling }: State): Problem {
 function requestIdOf(sent: string): string {
   const mayBeLogged = /^[\w.-]{1,64}$/.test(sent) && !sent.includes(TOKEN_PREFIX) && !sent.includes(INVITATION_PREFIX)
   return mayBeLogged ? sent : randomUUID()
-}
-
-/** Runs `work` once the answer is sent, or the client is gone. */
-export function whenClosed(res: ServerResponse, work: () => void): void {
-  if (res.closed) work()
-  else res.once('close', work)
 }
 
 /** Statuses of requests that Node refused while their bodies came, and was answered for beside the application. */

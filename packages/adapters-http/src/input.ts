@@ -6,7 +6,7 @@ import { bounded, DomainError, invalid } from '@security-management/domain'
 import { parse as parseContentDisposition } from 'content-disposition'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
-import { close, end, ending } from './close.ts'
+import { clientGone, close, end, ending } from './close.ts'
 import type { Context } from './context.ts'
 import { parseJson } from './json.ts'
 import { arriving, deadline, keeping } from './pace.ts'
@@ -15,8 +15,7 @@ import type { Limits, Route, Upload, UploadKind } from './route.ts'
 
 /** What a request carries beside its path and query. */
 export type Input = {
-  body: unknown
-  /** The text of `body`, as bytes; none where there is no body. */
+  /** JSON, as it came; none where there is no body. */
   text?: Uint8Array
   upload?: Upload
 }
@@ -25,19 +24,26 @@ export type Input = {
 export type Bounds = { limits: Limits; requestTimeout: number }
 
 /**
- * Reads the body that a route asks for: JSON as a value, a file as a stream that is read later.
+ * Reads the body that a route asks for: JSON as its text, a file as a stream that is read later.
  *
  * @throws DomainError `invalid` (type, encoding, form), `too_large`, `too_slow`.
  */
 export async function readInput(ctx: Context, route: Route, { limits, requestTimeout }: Bounds): Promise<Input> {
-  if (route.upload) return { body: undefined, upload: readUpload(ctx, route.upload, limits[route.upload]) }
-  if (!route.body) return { body: undefined }
-  if (route.bodyMayBeMissing && !hasBody(ctx.req)) return { body: {} }
-  const kind = route.limit ?? 'json'
-  const bounds = { limit: limits[kind], requestTimeout }
+  if (route.upload) return { upload: readUpload(ctx, route.upload, limits[route.upload]) }
+  if (!route.body || (route.bodyMayBeMissing && !hasBody(ctx.req))) return {}
+  const bounds = { limit: limits[route.limit ?? 'json'], requestTimeout }
   const isForm = route.formats === 'json+multipart' && mediaTypeOf(ctx) === 'multipart/form-data'
-  const text = isForm ? await readDataPart(ctx, bounds) : await readJson(ctx, route, bounds)
-  return { body: await parseJson(text, MAX_VALUES[kind]), text }
+  return { text: isForm ? await readDataPart(ctx, bounds) : await readJson(ctx, route, bounds) }
+}
+
+/**
+ * The value of the JSON that came; an empty object where none came and that is allowed.
+ *
+ * @throws DomainError `invalid`.
+ */
+export async function bodyOf(route: Route, { text }: Input): Promise<unknown> {
+  if (!route.body) return undefined
+  return text ? parseJson(text, MAX_VALUES[route.limit ?? 'json']) : {}
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -88,7 +94,17 @@ function contentOf(ctx: Context, { limit, requestTimeout }: JsonBounds): AsyncIt
   const encoding = contentEncodingOf(ctx)
   if (encoding === 'identity') refuseDeclared(ctx, limit)
   const content = arriving(received(ctx), deadline(requestTimeout))
-  return bounded(encoding === 'identity' ? content : inflated(content, encoding, PIECE), limit)
+  return held(ctx, bounded(encoding === 'identity' ? content : inflated(content, encoding, PIECE), limit))
+}
+
+/** The same bytes, which whoever reads them keeps until the request is over. */
+async function* held({ req, res, state }: Context, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of content) {
+    // What came may be all, and inflate to more, also once its client is gone.
+    if (req.socket.destroyed) throw clientGone()
+    state.hold(res, state.user, bytes.length)
+    yield bytes
+  }
 }
 
 /** Refuses from the headers what says itself that it is too large. */

@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib'
 import { attachEvidence, createSecurityFramework } from '@security-management/domain'
 import Koa from 'koa'
 import { describe, expect, test } from 'vitest'
-import type { Served } from './context.ts'
 import { routes } from './routes/index.ts'
 import { createHttpServer } from './server.ts'
 import { openLine, talk } from './testing/raw.ts'
@@ -431,8 +430,7 @@ test.each([
 ])(
   'a broken body behind other requests is answered after them, and its request is not begun: one %s',
   async (_, line) => {
-    const refused: (number | null)[] = []
-    const { service, token } = await aService({ onRefused: ({ status }: Served) => refused.push(status) })
+    const { service, token } = await aService()
     const open = await openLine(service)
     const broken = head(line, token, 'Content-Type: application/json', 'Transfer-Encoding: chunked')
     open.write(`${head('GET /api/v1/me', token)}${head('GET /api/v1/none', token)}${broken}zz\r\n`)
@@ -441,7 +439,7 @@ test.each([
     expect(await open.answer()).toBeUndefined()
     expect(await open.ended()).toBe(true)
     expect(service.log.map(({ fields }) => fields.status)).toEqual([200, 404])
-    expect(refused).toEqual([400])
+    expect(service.refused.map(({ status }) => status)).toEqual([400])
   },
 )
 

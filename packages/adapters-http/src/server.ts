@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { close, ending } from './close.ts'
+import { close, ending, whenClosed } from './close.ts'
 import type { Served } from './context.ts'
-import { commonHeaders, failure, INVALID, refusedBeside, whenClosed } from './errors.ts'
+import { commonHeaders, failure, INVALID, refusedBeside } from './errors.ts'
 import { methodsAt, splitTarget } from './paths.ts'
 import { itsTurn } from './pieces.ts'
 
