@@ -14,8 +14,8 @@ export const CHUNK_SIZE = 256 * 1024
 const insertChunk = hot((db, file: number, position: number, bytes: Uint8Array) =>
   db.insertInto('file_chunk').values({ file, position, bytes }),
 )
-const findBytes = hot((db, file: number, position: number, offset: number) =>
-  kindOf(db) === 'sqlite' ? chunkOf(db, file, position) : inSlices(db, file, position, offset),
+const findChunk = hot((db, file: number, position: number) =>
+  kindOf(db) === 'sqlite' ? chunkOf(db, file, position) : inSlices(db, file, position),
 )
 const findLastChunk = hot((db, file: number) =>
   db.selectFrom('file_chunk').select(sql<number | null>`max(position)`.as('last')).where('file', '=', file),
@@ -29,27 +29,20 @@ function chunkOf(db: Kysely<Schema>, file: number, position: number) {
   return db.selectFrom('file_chunk').select('bytes').where('file', '=', file).where('position', '=', position)
 }
 
-/**
- * Bytes that are read with one query: what others wait for meanwhile. SQLite reads a whole chunk in a fraction of a
- * millisecond, PostgreSQL in several.
- */
-const READ_SIZE = { sqlite: CHUNK_SIZE, postgres: 64 * 1024 }
-
-/** Bytes of a row of the answer in which PostgreSQL sends them. */
+/** Bytes of a row of the answer in which PostgreSQL sends a chunk. */
 const SLICE_SIZE = 32 * 1024
 
 /**
- * A part of a chunk in rows that are small: the driver gathers each row in buffers that double until it fits, and lets go
- * of them, which for a whole chunk is ten times its size. The part is taken out of its row once, for all slices.
+ * A chunk in rows that are small: the driver gathers each row in buffers that double until it fits, and lets go of them,
+ * which for a whole chunk is ten times its size. The chunk is taken out of its row once, as plain bytes, for all slices.
  */
-function inSlices(db: Kysely<Schema>, file: number, position: number, offset: number) {
-  const part = sql<Uint8Array>`substring(bytes from cast(${offset} as integer) + 1 for ${sql.lit(READ_SIZE.postgres)})`
+function inSlices(db: Kysely<Schema>, file: number, position: number) {
   return db
     .with(
-      (cte) => cte('part').materialized(),
-      () => chunkOf(db, file, position).clearSelect().select(part.as('bytes')),
+      (cte) => cte('chunk').materialized(),
+      () => chunkOf(db, file, position).clearSelect().select(sql<Uint8Array>`bytes || ''::bytea`.as('bytes')),
     )
-    .selectFrom(['part', sql<number>`generate_series(1, length(bytes), ${sql.lit(SLICE_SIZE)})`.as<'start'>('start')])
+    .selectFrom(['chunk', sql<number>`generate_series(1, length(bytes), ${sql.lit(SLICE_SIZE)})`.as<'start'>('start')])
     .select(sql<Uint8Array>`substring(bytes from start for ${sql.lit(SLICE_SIZE)})`.as('bytes'))
     .orderBy(sql`start`)
 }
@@ -75,12 +68,10 @@ export function sqlFiles(database: Database): FileStore {
       await erase(database, [file])
     },
     async *read(file, from, to) {
-      const size = READ_SIZE[database.kind]
-      for (let begin = from - (from % size); begin <= to; begin += size) {
-        const position = Math.floor(begin / CHUNK_SIZE)
-        const rows = await findBytes(database.reader, file, position, begin % CHUNK_SIZE)
-        if (rows.length === 0) throw new Error(`File ${file} has no byte ${begin}`)
-        let start = begin
+      for (let position = Math.floor(from / CHUNK_SIZE); position * CHUNK_SIZE <= to; position += 1) {
+        const rows = await findChunk(database.reader, file, position)
+        if (rows.length === 0) throw new Error(`File ${file} has no chunk ${position}`)
+        let start = position * CHUNK_SIZE
         // Taken out one after the other, so that none is held longer than whoever reads needs it.
         for (let row = rows.shift(); row; row = rows.shift()) {
           const { length } = row.bytes
