@@ -176,8 +176,11 @@ async function restartInTurn(context: Context, inside: Inside, DATABASE_URL: str
       const name = `organization through the proxy ${number}-${count}`
       const answer = await client('POST', '/organizations', { name }).catch(() => undefined)
       asked.push({ name, status: answer?.status, warned: false })
-      const read = await client('GET', '/me').catch(() => undefined)
-      context.check(read?.status === 200 || read?.status === 503, `GET /me through the proxy: ${read?.status}`)
+      const read = await client('GET', '/me').then(
+        ({ status }) => status,
+        (error: Error) => error.cause ?? error,
+      )
+      context.check(read === 200 || read === 503, `GET /me through the proxy: ${read}`)
     }
   })
   for (let turn = 0; turn < (context.size === 'full' ? 12 : 2); turn += 1) {
