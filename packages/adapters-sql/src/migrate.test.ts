@@ -28,6 +28,7 @@ async function databaseBefore(name: string, url: string) {
   )
   return { database, upgrade }
 }
+
 const AN_ORGANIZATION = sql`
   insert into organization (name, name_folded, description, number_employees, website, logo, sectors, industries,
     contacts, domains, ips, infrastructure)
