@@ -78,6 +78,49 @@ describe('what Node refuses by itself is an envelope as well', () => {
     expect(answer.status).toBe(408)
   })
 
+  test('headers that come to their end after that begin nothing', async () => {
+    const app = new Koa()
+    const begun: string[] = []
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    app.use(async (ctx) => {
+      begun.push(ctx.path)
+      if (ctx.path === '/first') await released
+      ctx.body = ctx.path
+    })
+    const server = createHttpServer(app, { headersTimeout: 50 })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const line = await openLine(server.address() as AddressInfo)
+    line.write('GET /first HTTP/1.1\r\nHost: a\r\n\r\nGET /late HTTP/1.1\r\nHost: a\r\n')
+    await once(server, 'clientError')
+    line.write('\r\n')
+    await once(server, 'request')
+    release()
+    expect([await line.answer(), await line.answer()].map((answer) => answer?.status)).toEqual([200, 408])
+    expect(await line.ended()).toBe(true)
+    expect(begun).toEqual(['/first'])
+    server.close()
+  })
+
+  test('headers of many that do not come in time: each is told by itself, and others are served in between', async () => {
+    const { service } = await aService({ headersTimeout: 1000 })
+    const lines = await Promise.all(Array.from({ length: 200 }, () => openLine(service)))
+    for (const line of lines) line.write('GET /api/v1/me HTTP/1.1\r\n')
+    let [told, most] = [service.refused.length, 0]
+    while (told < lines.length) {
+      await nextTurn()
+      most = Math.max(most, service.refused.length - told)
+      told = service.refused.length
+    }
+    expect(most).toBeLessThan(5)
+    expect((await Promise.all(lines.map((line) => line.answer()))).map((answer) => answer?.status)).toEqual(
+      lines.map(() => 408),
+    )
+  })
+
   test('a body that does not come in time is not waited for any longer, however its sender goes on', async () => {
     const { service, token } = await aService({ requestTimeout: 50 })
     const line = await openLine(service)

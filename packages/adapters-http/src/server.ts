@@ -104,7 +104,8 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
 
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     const connection = connectionOf(req.socket)
-    if (ending.has(req.socket)) return leave(connection, req.socket)
+    // Behind headers that came too late Node reads on.
+    if (ending.has(req.socket) || connection.isRefused) return leave(connection, req.socket)
     connection.taken += 1
     connection.latest = res
     connection.open.add(res)
@@ -114,6 +115,21 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
       res,
       respondInTurn(req, res).finally(() => handling.delete(res)),
     )
+  }
+
+  const toldNext: (() => void)[] = []
+
+  const tellNext = () => {
+    toldNext.shift()?.()
+    if (toldNext.length > 0) setTimeout(tellNext, 1)
+  }
+
+  /**
+   * Refuses one connection in a turn of the event loop: those that came together are late together, and a thousand told at
+   * once keep everybody else waiting. Nothing is begun on them in the meantime.
+   */
+  const tellInTurn = (tell: () => void) => {
+    if (toldNext.push(tell) === 1) setImmediate(tellNext)
   }
 
   const server = createServer(
@@ -190,7 +206,7 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
     const before = new Set(connection.open)
     if (isBody) before.delete(res)
     whenAllClosed(before, () => {
-      if (!isBody) finish()
+      if (!isBody) tellInTurn(finish)
       // This is its answer, unless it has one.
       else if (res.headersSent) whenClosed(res, () => close(socket))
       else finish()
