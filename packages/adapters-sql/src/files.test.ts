@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createEventBus, type StagedFile } from '@security-management/domain'
+import { createEventBus, DomainError, isUnavailable, type StagedFile } from '@security-management/domain'
 import { aThreatFeed } from '@security-management/domain/contracts'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CHUNK_SIZE, sqlFiles } from './files.ts'
@@ -133,6 +133,51 @@ for (const { name, create, cleanUp } of testDatabases()) {
         await expect(name(other)).rejects.toThrow('has been erased')
         expect(await sqlFiles(database).sweep('0000')).toBe(1)
         expect(await chunksOf(other)).toBe(0)
+        expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+      })
+
+      test('are erased in one unit at a time, however many are discarded at once', async () => {
+        const staged: StagedFile[] = []
+        for (let index = 0; index < 10; index += 1) {
+          staged.push(await sqlFiles(database).stage(whole(randomBytes(10)), CHUNK_SIZE))
+        }
+        let [running, most] = [0, 0]
+        const { discard } = sqlFiles({
+          ...database,
+          async stage(work) {
+            running += 1
+            most = Math.max(most, running)
+            return database.stage(work).finally(() => {
+              running -= 1
+            })
+          },
+        })
+        await Promise.all(staged.map(({ file }) => discard(file)))
+        expect(most).toBe(1)
+        expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
+      })
+
+      test('are left to the sweep, all that wait, as soon as the database is gone', async () => {
+        const staged: StagedFile[] = []
+        for (let index = 0; index < 5; index += 1) {
+          staged.push(await sqlFiles(database).stage(whole(randomBytes(10)), CHUNK_SIZE))
+        }
+        let [isGone, asked] = [true, 0]
+        const files = sqlFiles({
+          ...database,
+          async stage(work) {
+            asked += 1
+            if (isGone) throw new DomainError('unavailable')
+            return database.stage(work)
+          },
+        })
+        const discarded = await Promise.allSettled(staged.map(({ file }) => files.discard(file)))
+        expect(discarded.map((each) => each.status === 'rejected' && isUnavailable(each.reason))).toEqual(
+          staged.map(() => true),
+        )
+        expect(asked).toBe(1)
+        isGone = false
+        for (const { file } of staged) await files.discard(file)
         expect(await sqlFiles(database).check(ALWAYS)).toEqual({ damaged: [], orphans: [] })
       })
 

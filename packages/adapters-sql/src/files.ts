@@ -49,6 +49,7 @@ function inSlices(db: Kysely<Schema>, file: number, position: number) {
 
 /** Bytes in fixed-size chunk rows, each staged in a unit of its own and read alone. */
 export function sqlFiles(database: Database): FileStore {
+  const erase = createEraser(database)
   return {
     async stage(content, limit) {
       const staged_at = new Date().toISOString()
@@ -60,12 +61,12 @@ export function sqlFiles(database: Database): FileStore {
         return { file, ...(await write(database, file, content, limit)) }
       } catch (error) {
         // What cannot be erased now is swept away later; the first error is the one to tell of.
-        if (!isUnavailable(error)) await erase(database, [file]).catch(() => {})
+        if (!isUnavailable(error)) await erase([file]).catch(() => {})
         throw error
       }
     },
     async discard(file) {
-      await erase(database, [file])
+      await erase([file])
     },
     async *read(file, from, to) {
       for (let position = Math.floor(from / CHUNK_SIZE); position * CHUNK_SIZE <= to; position += 1) {
@@ -96,7 +97,7 @@ export function sqlFiles(database: Database): FileStore {
         if (!last) return erased
         after = last.id
         const unnamed = looked.filter((file) => file.is_unnamed).map(({ id }) => id)
-        erased += await erase(database, unnamed)
+        erased += await erase(unnamed)
         await nextTurn()
       }
     },
@@ -170,20 +171,40 @@ const GOING = ''
 const ERASED_AT_ONCE = 32
 
 /**
- * Erases those of the files that no record names, a part at a time, each in a unit of its own; returns how many. The units
- * do not wait for the disk: what a crash brings back is marked as going, or is not, and is swept away later.
+ * Erases those of the files that no record names, a part at a time, each in a unit of its own; tells how many. The units do
+ * not wait for the disk: what a crash brings back is marked as going, or is not, and is swept away later. However many
+ * files are to go, one unit is run at a time: hundreds of uploads that end together would keep everybody else waiting.
  */
-async function erase(database: Database, files: number[]): Promise<number> {
-  if (files.length === 0) return 0
-  let going = await database.stage((db) => markGoing(db, files))
-  let erased = 0
-  while (going.length > 0) {
-    const part = going
-    const { done, count } = await database.stage((db) => erasePart(db, part))
-    going = going.slice(done)
-    erased += count
+function createEraser(database: Database): (files: number[]) => Promise<number> {
+  let last: Promise<void> | undefined
+  const inTurn: Database['stage'] = (work) => {
+    const result = last ? last.then(() => database.stage(work)) : database.stage(work)
+    // Those that wait do not each find out that the database is gone.
+    const ended = result.then(
+      () => {},
+      (error) => {
+        if (isUnavailable(error)) throw error
+      },
+    )
+    const forget = () => {
+      if (last === ended) last = undefined
+    }
+    last = ended
+    ended.then(forget, forget)
+    return result
   }
-  return erased
+  return async (files) => {
+    if (files.length === 0) return 0
+    let going = await inTurn((db) => markGoing(db, files))
+    let erased = 0
+    while (going.length > 0) {
+      const part = going
+      const { done, count } = await inTurn((db) => erasePart(db, part))
+      going = going.slice(done)
+      erased += count
+    }
+    return erased
+  }
 }
 
 /** Marks those of the files that no record names, so that from then on none can: see `holdFile`. */
