@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** Whom other clients ask, for what, and for how many milliseconds. */
+/** Whom other clients ask, for what, and for how many milliseconds they are timed. */
 export type Asked = { address: string; token: string; organization: number; lasting: number }
 
 /** How long each request took, in milliseconds. */
