@@ -68,7 +68,7 @@ export function sendText(ctx: Context, status: number, text: string): void {
     return
   }
   const bytes = Buffer.from(text)
-  ctx.state.hold(ctx.res, ctx.state.user, bytes.length)
+  ctx.state.hold.answer(ctx.res, ctx.state.user, bytes.length)
   sendPieces(ctx, piecesOf(bytes), bytes.length)
 }
 

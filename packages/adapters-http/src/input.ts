@@ -26,7 +26,7 @@ export type Bounds = { limits: Limits; requestTimeout: number }
 /**
  * Reads the body that a route asks for: JSON as its text, a file as a stream that is read later.
  *
- * @throws DomainError `invalid` (type, encoding, form), `too_large`, `too_slow`.
+ * @throws DomainError `invalid` (type, encoding, form), `too_large`, `too_slow`, `too_many_requests` (see `Hold`).
  */
 export async function readInput(ctx: Context, route: Route, { limits, requestTimeout }: Bounds): Promise<Input> {
   if (route.upload) return { upload: readUpload(ctx, route.upload, limits[route.upload]) }
@@ -102,7 +102,7 @@ async function* held({ req, res, state }: Context, content: AsyncIterable<Uint8A
   for await (const bytes of content) {
     // What came may be all, and inflate to more, also once its client is gone.
     if (req.socket.destroyed) throw clientGone()
-    state.hold(res, state.user, bytes.length)
+    state.hold.body(res, state.user, bytes.length)
     yield bytes
   }
 }

@@ -120,8 +120,9 @@ export function createHttpServer(app: Koa, options: ServerOptions = {}): HttpSer
   const toldNext: (() => void)[] = []
 
   const tellNext = () => {
-    toldNext.shift()?.()
+    const tell = toldNext.shift()
     if (toldNext.length > 0) setTimeout(tellNext, 1)
+    tell?.()
   }
 
   /**

@@ -92,7 +92,7 @@ export const REFUSALS = {
   429: {
     name: 'TooManyRequests',
     description:
-      'Too many requests with this token, failed authentications from this address, or invitations; a while later it may succeed.',
+      'Too many requests with this token, failed authentications from this address, invitations, or large bodies at the same time; a while later it may succeed.',
     messages: ['Too many requests'],
     headers: ['Retry-After'],
   },

@@ -72,9 +72,10 @@ request again: what is done is done once.
 **Versions.** A single record comes with an \`ETag\`. A change that names it in \`If-Match\` is made only to that version: 412
 says that somebody else came first. What has no \`ETag\` fits no version that is named.
 
-**Limits.** Who fails to authenticate too often, asks more often than the operator lets a token ask, or invites too many
-people, gets a 429, and \`Retry-After\` says for how many seconds. A body that comes too slowly is a 408. While the service cannot
-reach its store, the answer is 503; to send the request again is safe, a POST with its \`Idempotency-Key\`.
+**Limits.** Who fails to authenticate too often, asks more often than the operator lets a token ask, invites too many
+people, or sends more at the same time than there is memory for, gets a 429, and \`Retry-After\` says for how many
+seconds. A body that comes too slowly is a 408. While the service cannot reach its store, the answer is 503; to send the
+request again is safe, a POST with its \`Idempotency-Key\`.
 
 **Extensions.** Whatever goes past the original interface is marked \`x-extension\`.
 
