@@ -91,10 +91,11 @@ function createParser(bytes: Uint8Array, part: number) {
 
   /** Where the member that begins at `at` ends, at a comma, a bracket or the end of all; undefined if `limit` is before. */
   function endOfMember(at: number, limit: number): number | undefined {
+    const stop = Math.min(limit, bytes.length)
     let depth = 0
-    for (let index = at; index < limit; index += 1) {
+    for (let index = at; index < stop; index += 1) {
       const byte = bytes[index]
-      if (byte === QUOTE) index = endOfText(index)
+      if (byte === QUOTE) index = endOfText(index, stop)
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth += 1
       else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT)) return index
       else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1
@@ -102,13 +103,13 @@ function createParser(bytes: Uint8Array, part: number) {
     return limit < bytes.length ? undefined : bytes.length
   }
 
-  /** Where the closing quote of a text is. */
-  function endOfText(quote: number): number {
-    for (let index = quote + 1; index < bytes.length; index += 1) {
+  /** Where the closing quote of a text is; `limit` or more if that is not before it. */
+  function endOfText(quote: number, limit: number): number {
+    for (let index = quote + 1; index < limit; index += 1) {
       if (bytes[index] === BACKSLASH) index += 1
       else if (bytes[index] === QUOTE) return index
     }
-    return bytes.length
+    return limit
   }
 
   function afterSpace(from: number): number {
@@ -155,7 +156,7 @@ function createParser(bytes: Uint8Array, part: number) {
       },
       async large(from) {
         if (bytes[from] !== QUOTE) throw malformed(from)
-        const endOfName = endOfText(from) + 1
+        const endOfName = endOfText(from, bytes.length) + 1
         const name = (await parseText(from, endOfName)) as string
         const colon = afterSpace(endOfName)
         if (bytes[colon] !== COLON) throw malformed(colon)

@@ -40,7 +40,8 @@ const storable = v.check(
 
 function atMost(limit: number) {
   return v.check<string, string>(
-    (value) => value.length <= limit || characters(value) <= limit,
+    // A character has two code units at the most; none is counted of a text that is far too long.
+    (value) => value.length <= limit || (value.length <= 2 * limit && characters(value) <= limit),
     `Text must have at most ${limit} characters`,
   )
 }
