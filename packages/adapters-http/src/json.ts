@@ -103,7 +103,7 @@ function createParser(bytes: Uint8Array, part: number) {
     return limit < bytes.length ? undefined : bytes.length
   }
 
-  /** Where the closing quote of a text is; `limit` or more if that is not before it. */
+  /** Where the closing quote of a text is; `limit` if it is not before that. */
   function endOfText(quote: number, limit: number): number {
     for (let index = quote + 1; index < limit; index += 1) {
       if (bytes[index] === BACKSLASH) index += 1

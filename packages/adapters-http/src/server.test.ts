@@ -90,7 +90,7 @@ describe('what Node refuses by itself is an envelope as well', () => {
       if (ctx.path === '/first') await released
       ctx.body = ctx.path
     })
-    const server = createHttpServer(app, { headersTimeout: 50 })
+    const server = createHttpServer(app, { headersTimeout: 1000 })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const line = await openLine(server.address() as AddressInfo)
