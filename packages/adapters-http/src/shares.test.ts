@@ -166,6 +166,21 @@ describe('memory that all requests share', () => {
     expect(answers.map((answer) => answer?.status)).toEqual([400, 400, 400])
   })
 
+  test.each([
+    ['compressed', 'organizations', ['Content-Type: application/json', 'Content-Encoding: gzip'], gzipSync],
+    ['of a form', 'vpn', ['Content-Type: multipart/form-data; boundary=x'], (bytes: Buffer) => bytes],
+  ])('nor by one that is %s', async (_, path, headers, encoded) => {
+    const { service, one } = await aService(MIB)
+    const before = [await begins(service, one), await begins(service, one), await begins(service, one)]
+    const form = '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n'
+    const body = encoded(Buffer.from(path === 'vpn' ? form + 'x'.repeat(300 * KIB) : ' '.repeat(300 * KIB)))
+    const line = await openLine(service)
+    line.write(head(`POST /api/v1/${path}`, one, ...headers, `Content-Length: ${body.length + 2}`))
+    line.write(body)
+    expect((await line.answer())?.status).toBe(429)
+    expect(areClosed(before)).toEqual([false, false, false])
+  })
+
   test('is not taken by them from others: the oldest of who has most is given up for somebody else', async () => {
     const { service, one, other } = await aService(MIB)
     const lines = [await begins(service, one), await begins(service, one), await begins(service, one)]
